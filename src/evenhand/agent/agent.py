@@ -1,0 +1,213 @@
+"""Agent: ask which arms to play now, tell what they returned, whenever that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from evenhand.agent import snapshot
+from evenhand.agent.ledger import Decision, Ledger, Receipt
+from evenhand.arrays import Floats, Integers
+from evenhand.checks import fail, known, names, number, whole
+from evenhand.policies import Policy, Situation, make_policy, new_state, posterior_means
+from evenhand.policies.state import State, only_arms, with_new_arm
+from evenhand.policies.steps import advance, choose, learn
+from evenhand.problem import Problem
+
+
+class Agent:
+    """Decides which of the awake arms to play, and learns from feedback that may come late.
+
+    Parameters
+    ----------
+    problem
+        The arms, how many may be played, weights and floors.
+    policy
+        A policy or its registered name; one that knows nature's secrets cannot serve.
+    seed
+        Of the agent's random numbers; left out, the operating system gives one.
+    horizon
+        How many decisions are planned, for policies that want to know (``eta="paper"``).
+    memory
+        How many of the latest decisions can still be told about; older ones are forgotten, so
+        that feedback which never comes does not fill the memory.
+
+    Examples
+    --------
+    >>> agent = Agent(Problem(["news", "sport", "arts"], plays=2, floors=0.3), seed=7)
+    >>> decision = agent.ask(awake=["news", "arts"])
+    >>> decision.chosen
+    ('news', 'arts')
+    >>> agent.tell(decision.id, {"arts": 1.0}).learned
+    ('arts',)
+    >>> agent.tell(decision.id, {"arts": 1.0}).repeated
+    ('arts',)
+    >>> agent.debts()
+    {'news': 0.0, 'sport': 0.3, 'arts': 0.0}
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        policy: Policy | str = "tscsf-b",
+        *,
+        seed: int | None = None,
+        horizon: int | None = None,
+        memory: int = 100_000,
+    ) -> None:
+        self._policy = policy if isinstance(policy, Policy) else make_policy(policy)
+        self._horizon = None if horizon is None else whole("horizon", horizon, least=1)
+        self._ledger = Ledger(whole("memory", memory, least=1))
+        self._joined = dict.fromkeys(problem.arms, 0)
+        self._rng = np.random.default_rng(seed)
+        self._adopt(problem, new_state(len(problem.arms)))
+
+    @property
+    def problem(self) -> Problem:
+        """The arms as they are now."""
+        return self._problem
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in use."""
+        return self._policy
+
+    @property
+    def rounds(self) -> int:
+        """How many decisions have been made."""
+        return int(self._state.rounds[0])
+
+    def ask(self, awake: Iterable[str] | None = None) -> Decision:
+        """Decide which of the awake arms (all of them by default) to play in this round.
+
+        Clock and debts advance at once: a decision counts whether or not feedback ever comes.
+        """
+        arms, terms = self._problem.arms, self._problem.terms
+        here = self._indices(arms if awake is None else awake)
+        chosen = np.empty(len(arms), dtype=np.int64)
+        scores, scratch = np.empty(len(arms)), np.empty(len(arms))
+        if here.size > terms.plays:
+            self._policy.score(scores, here, self._state, terms, self._constants, self._rng)
+        count = choose(chosen, here, scores, scratch, terms.plays, self._rng)
+        advance(self._state, terms, here, chosen[:count], self._policy.reflected)
+        picked = tuple(arms[i] for i in chosen[:count])
+        decision_id = self._ledger.add(picked)
+        return Decision(decision_id, picked, tuple(arms[i] for i in here))
+
+    def tell(self, decision_id: int, rewards: Mapping[str, float]) -> Receipt:
+        """Learn the rewards of some or all arms of a decision; in any order, once each.
+
+        Telling the same again changes nothing, and the receipt says so.
+
+        Raises
+        ------
+        FeedbackError
+            For an unknown decision, an arm it did not choose, a reward outside [0, 1], or one
+            that contradicts an earlier value. Nothing is learned then, not even the valid part.
+        """
+        news = self._ledger.new_rewards(decision_id, rewards)
+        learned = [arm for arm in news if self._joined.get(arm, self.rounds) < decision_id]
+        for arm in learned:
+            learn(self._state, self._position[arm], news[arm], self._policy.binarised, self._rng)
+        self._ledger.record(decision_id, news)
+        return Receipt(
+            decision_id,
+            learned=tuple(learned),
+            repeated=tuple(arm for arm in rewards if arm not in news),
+            ignored=tuple(arm for arm in news if arm not in learned),
+        )
+
+    def join(self, name: str, *, floor: float = 0.0, weight: float = 1.0) -> None:
+        """Let a new arm take part; its debt counts from now on."""
+        arms = (*self._problem.arms, name)
+        problem = Problem(
+            arms,
+            self._problem.plays,
+            [*self._problem.weights.tolist(), weight],
+            [*self._problem.floors.tolist(), floor],
+        )
+        self._adopt(problem, with_new_arm(self._state))
+        self._joined[name] = self.rounds
+
+    def retire(self, name: str) -> None:
+        """Let an arm leave; feedback on it that is still under way will be ignored."""
+        gone = self._index(name)
+        if len(self._problem.arms) == 1:
+            fail("the arm to retire", "one of several", name)
+        left = [i for i in range(len(self._problem.arms)) if i != gone]
+        problem = Problem(
+            [self._problem.arms[i] for i in left],
+            self._problem.plays,
+            self._problem.weights[left],
+            self._problem.floors[left],
+        )
+        self._adopt(problem, only_arms(self._state, left))
+        del self._joined[name]
+
+    def change(self, name: str, *, floor: float | None = None, weight: float | None = None) -> None:
+        """Change an arm's floor or weight; what it is owed stays, the new floor counts from now."""
+        index, state = self._index(name), self._state
+        floors, weights = self._problem.floors.copy(), self._problem.weights.copy()
+        if floor is not None:
+            floors[index] = number(f"floor of arm {name!r}", floor)
+        if weight is not None:
+            weights[index] = number(f"weight of arm {name!r}", weight, "of at least 0")
+        problem = Problem(self._problem.arms, self._problem.plays, weights, floors)
+        self._adopt(problem, state)
+        if floor is not None:
+            state.since[index] = self.rounds
+            state.promised[index] = state.played[index] + state.debts[index]
+
+    def debts(self) -> dict[str, float]:
+        """Return how many plays each arm is behind."""
+        return self._problem.by_arm(self._state.debts)
+
+    def posterior_means(self) -> dict[str, float]:
+        """Return the estimated mean reward of each arm."""
+        return self._problem.by_arm(posterior_means(self._state))
+
+    def rates(self) -> dict[str, float]:
+        """Return the fraction of rounds since it joined in which each arm was played."""
+        joined = np.array([self._joined[arm] for arm in self._problem.arms])
+        rates: Floats = self._state.played / np.maximum(self.rounds - joined, 1)
+        return self._problem.by_arm(rates)
+
+    def snapshot(self) -> str:
+        """Return the whole agent as JSON, random state included."""
+        return snapshot.write(
+            snapshot.Pieces(
+                self._problem,
+                self._policy,
+                self._horizon,
+                self._state,
+                self._joined,
+                self._ledger,
+                self._rng,
+            )
+        )
+
+    @classmethod
+    def restore(cls, text: str) -> Agent:
+        """Return the agent that a snapshot holds; it goes on with exactly the same decisions."""
+        pieces = snapshot.read(text)
+        agent = cls(pieces.problem, pieces.policy, horizon=pieces.horizon)
+        agent._state, agent._joined = pieces.state, pieces.joined
+        agent._ledger, agent._rng = pieces.ledger, pieces.rng
+        return agent
+
+    def _adopt(self, problem: Problem, state: State) -> None:
+        """Go on with other arms; the constants come first, since they can be refused."""
+        self._constants = self._policy.constants(Situation(problem, self._horizon))
+        self._problem, self._state = problem, state
+        self._position = {arm: i for i, arm in enumerate(problem.arms)}
+
+    def _index(self, name: str) -> int:
+        known("arm", [name], self._position)
+        return self._position[name]
+
+    def _indices(self, awake: Iterable[str]) -> Integers:
+        """Return the positions of the awake arms in ascending order."""
+        given = names("awake arms", awake)
+        known("awake arm", given, self._position)
+        return np.array(sorted(self._position[name] for name in given), dtype=np.int64)

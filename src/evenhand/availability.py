@@ -1,0 +1,152 @@
+"""How awake sets come about: arms on their own, a table of sets, or a recorded trace.
+
+The three classes reduce to one :class:`Sets` of arrays, and :func:`draw_awake` is the only
+function that reads it: the readable engine and the compiled one both call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from evenhand.arrays import Floats, Integers, Masks, frozen
+from evenhand.checks import fail, known, per_arm
+
+SUM_TOLERANCE = 1e-9
+
+
+class Sets(NamedTuple):
+    """Availability as arrays; the parts that do not apply are empty."""
+
+    probabilities: Floats = frozen(np.empty(0))
+    members: Masks = frozen(np.empty((0, 0), dtype=np.bool_))
+    cumulative: Floats = frozen(np.empty(0))
+
+
+def draw_awake(awake: Integers, sets: Sets, now: int, rng: np.random.Generator) -> int:
+    """Write the indices of this round's awake arms in ascending order; return how many.
+
+    One uniform number per arm (independent), one per round (joint table), none (trace).
+    ``now`` counts rounds from 0.
+    """
+    count = 0
+    if sets.probabilities.size > 0:
+        for i in range(sets.probabilities.size):
+            awake[count] = i
+            count += rng.random() < sets.probabilities[i]
+        return count
+    row = now
+    if sets.cumulative.size > 0:
+        draw = rng.random()
+        row, end = 0, sets.cumulative.size - 1
+        while row < end:
+            middle = (row + end) // 2
+            if sets.cumulative[middle] > draw:
+                end = middle
+            else:
+                row = middle + 1
+    for i in range(sets.members.shape[1]):
+        awake[count] = i
+        count += sets.members[row, i]
+    return count
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """Each arm is awake with its own probability, independently of the others.
+
+    >>> Independent([0.9, 0.8, 0.7]).arrays(("a", "b", "c")).probabilities
+    array([0.9, 0.8, 0.7])
+    """
+
+    probabilities: object
+
+    def arrays(self, arms: Sequence[str]) -> Sets:
+        """Return the checked arrays for these arms."""
+        return Sets(probabilities=per_arm("availability", arms, self.probabilities))
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Any distribution over awake sets: the sets and their probabilities.
+
+    Parameters
+    ----------
+    sets
+        Lists of arm names, or a 0/1 table with one row a set and one column an arm.
+    probabilities
+        One per set; they sum to one.
+
+    Examples
+    --------
+    >>> table = Joint([["a", "b"], ["b"], []], [0.5, 0.25, 0.25])
+    >>> table.arrays(("a", "b")).members
+    array([[ True,  True],
+           [False,  True],
+           [False, False]])
+    """
+
+    sets: object
+    probabilities: object
+
+    def arrays(self, arms: Sequence[str]) -> Sets:
+        """Return the checked arrays for these arms."""
+        members = member_table("set", self.sets, arms)
+        labels = [str(1 + row) for row in range(len(members))]
+        chances = per_arm("probability", labels, self.probabilities, owner="set")
+        cumulative = np.cumsum(chances)
+        if abs(cumulative[-1] - 1.0) > SUM_TOLERANCE:
+            fail("the sum of the sets' probabilities", "1", float(cumulative[-1]))
+        return Sets(members=members, cumulative=frozen(cumulative / cumulative[-1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Recorded awake sets, replayed in order: a 0/1 table of rounds x arms, or lists of names.
+
+    >>> Trace([[1, 0], [1, 1]]).arrays(("a", "b")).members.shape
+    (2, 2)
+    """
+
+    rounds: object
+
+    def arrays(self, arms: Sequence[str]) -> Sets:
+        """Return the checked arrays for these arms."""
+        return Sets(members=member_table("round", self.rounds, arms))
+
+
+Availability: TypeAlias = Independent | Joint | Trace
+
+
+def member_table(row: str, given: object, arms: Sequence[str]) -> Masks:
+    """Return awake sets as a boolean table with one column an arm.
+
+    ``row`` says what a row is, for messages; rows are lists of names, or 0 and 1 for each arm.
+    """
+    if not isinstance(given, np.ndarray):
+        if not isinstance(given, list | tuple):
+            fail(f"the table of {row}s", "a list or an array", given)
+        given = [_named(row, list(entry), arms) for entry in given]
+        for position, entry in enumerate(given, start=1):
+            if len(entry) != len(arms):
+                fail(f"{row} {position}", f"{len(arms)} wide, one column an arm", len(entry))
+    table = np.asarray(given)
+    if not table.size:
+        fail(f"the table of {row}s", f"at least one {row}", "none")
+    if table.ndim != 2 or table.shape[1] != len(arms):
+        fail(f"the table of {row}s", f"{len(arms)} wide, one column an arm", table.shape)
+    if table.dtype.kind not in "biuf" or not np.all((table == 0) | (table == 1)):
+        fail(f"the table of {row}s", "made of 0 and 1, or of names", table.dtype.name)
+    return frozen(np.array(table, dtype=np.bool_, order="C"))
+
+
+def _named(row: str, entry: list[object], arms: Sequence[str]) -> list[object]:
+    """Turn a list of names into 0 and 1 for each arm; leave any other row as it is."""
+    present = [name for name in entry if isinstance(name, str)]
+    if len(present) != len(entry):
+        return entry
+    known(f"arm in a {row}", present, arms)
+    return [arm in present for arm in arms]

@@ -1,0 +1,122 @@
+"""Rules for values that come from outside, and the one template of their messages.
+
+Validation happens at the edges (problems, policy parameters, files), never inside loops. Every
+message names the thing, the rule and the value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import NoReturn
+
+import numpy as np
+
+from evenhand.arrays import Floats, frozen
+from evenhand.errors import InputError
+
+
+def fail(thing: str, rule: str, value: object) -> NoReturn:
+    """Raise the one kind of complaint there is.
+
+    >>> fail("plays", "a whole number of at least 1", 0)
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: plays must be a whole number of at least 1, got 0
+    """
+    raise InputError(f"{thing} must be {rule}, got {value!r}")
+
+
+def whole(thing: str, value: object, *, least: int) -> int:
+    """Return ``value`` as an int of at least ``least``, or complain."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        fail(thing, f"a whole number of at least {least}", _plain(value))
+    return int(value)
+
+
+def number(thing: str, value: object, rule: str = "in [0, 1]") -> float:
+    """Return ``value`` as a float that obeys one of the stated rules, or complain.
+
+    >>> number("reward of arm 'a'", 0.25)
+    0.25
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not _RULES[rule](float(value)):
+        fail(thing, f"a number {rule}", _plain(value))
+    return float(value)
+
+
+def choice(thing: str, value: object, options: Collection[str]) -> str:
+    """Return ``value`` if it is one of ``options``, or complain."""
+    if value not in options:
+        fail(thing, "one of " + ", ".join(map(repr, options)), value)
+    return str(value)
+
+
+def per_arm(
+    thing: str,
+    arms: Sequence[str],
+    values: object,
+    rule: str = "in [0, 1]",
+    *,
+    owner: str = "arm",
+) -> Floats:
+    """Return one read-only float per arm (or other owner); a scalar stands for all of them.
+
+    >>> per_arm("floor", ("a", "b"), 0.25)
+    array([0.25, 0.25])
+    >>> per_arm("floor", ("casablanca", "alien"), [0.3, 1.3])
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: floor of arm 'alien' must be a number in [0, 1], got 1.3
+    """
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    given = list(values) if isinstance(values, list | tuple) else [values] * len(arms)
+    if len(given) != len(arms):
+        fail(thing, f"one number, or one for each of {len(arms)} {owner}s", f"{len(given)} numbers")
+    pairs = zip(arms, given, strict=True)
+    return frozen(np.array([number(f"{thing} of {owner} {arm!r}", x, rule) for arm, x in pairs]))
+
+
+def names(thing: str, given: object) -> tuple[str, ...]:
+    """Return a tuple of non-empty, different names, or complain."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        fail(thing, "a list of names", given)
+    found = tuple(given)
+    seen = set()
+    for position, name in enumerate(found, start=1):
+        if not isinstance(name, str) or not name.strip():
+            fail(f"name of arm number {position}", "a non-empty string", name)
+        if name in seen:
+            fail(thing, "different names", f"{name} twice")
+        seen.add(name)
+    return found
+
+
+def known(thing: str, given: Iterable[str], options: Collection[str]) -> None:
+    """Complain about the first name that is not one of ``options``, with the nearest one.
+
+    >>> known("policy", ["tscfs-b"], ["lfg", "tscsf-b"])
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: unknown policy 'tscfs-b'; did you mean 'tscsf-b'? Known: ...
+    """
+    for name in given:
+        if name not in options:
+            near = get_close_matches(str(name), options, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            listed = ", ".join(sorted(options)) or "none"
+            raise InputError(f"unknown {thing} {name!r}; {hint}Known: {listed}")
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+_RULES = {
+    "in [0, 1]": lambda value: 0.0 <= value <= 1.0,
+    "of at least 0": lambda value: 0.0 <= value < math.inf,
+    "above 0": lambda value: 0.0 < value < math.inf,
+}

@@ -1,0 +1,49 @@
+"""The command line: one file a command."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from evenhand.cli.policies import policies
+from evenhand.cli.screen import errors, screen
+from evenhand.cli.simulate import simulate
+from evenhand.errors import EvenhandError
+
+app = typer.Typer(
+    name="evenhand",
+    help="Even-handed bandits: play the best arms that are awake, and give each arm its share.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(simulate)
+app.command()(policies)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Even-handed bandits: play the best arms that are awake, and give each arm its share."""
+    if show_version:
+        screen.print(version("evenhand"))
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run a command; a mistake in the input is one line on standard error and exit code 2."""
+    try:
+        app()
+    except EvenhandError as error:
+        errors.print(f"evenhand: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        errors.print("evenhand: stopped")
+        sys.exit(130)

@@ -1,0 +1,129 @@
+"""``evenhand simulate``: play the policies of a file in the environment of the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from evenhand.cli.screen import print_json, screen
+from evenhand.errors import InputError
+from evenhand.results import Results
+from evenhand.simulation import Settings
+from evenhand.simulation import simulate as run_simulation
+from evenhand.storage import check_folder
+
+MANY_ARMS = 30
+
+
+def simulate(
+    file: Annotated[Path, typer.Argument(help="A TOML file with arms and policies.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the tables (Parquet) and their provenance.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Let --out replace earlier results.")
+    ] = False,
+) -> None:
+    """Play the policies of FILE in its environment and say how they did."""
+    settings = Settings.load(file)
+    if not settings.policies:
+        raise InputError(f"{file} must have at least one [[policies]] table")
+    if out is not None:
+        check_folder(out, overwrite=overwrite)
+    results = run_simulation(
+        settings.environment,
+        settings.policies,
+        horizon=settings.horizon,
+        replications=settings.replications,
+        seed=settings.seed,
+        delay=settings.delay,
+    )
+    if out is not None:
+        results.save(out, overwrite=overwrite)
+    if json:
+        print_json(as_json(results))
+    else:
+        show(results)
+        if out is not None:
+            screen.print(f"tables in {out}", soft_wrap=True, markup=False)
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
+        "policies": [
+            {
+                "label": label,
+                "name": name,
+                "reward": results.reward(label).mean,
+                "reward_standard_error": results.reward(label).standard_error,
+                "regret": None,
+                "rates": results.rates(label),
+                "shortfall": results.shortfall(label),
+                "estimates": results.mean_estimates(label),
+            }
+            for label, name in zip(results.labels, results.policies, strict=True)
+        ],
+        "rounds_per_second": results.rounds_per_second,
+    }
+
+
+def show(results: Results) -> None:
+    """Print one line per policy, and each arm's rate where there are not too many arms."""
+    screen.print(
+        f"{results.horizon:,} rounds, {results.replications:,} replications, "
+        f"{results.rounds_per_second:,.0f} rounds per second"
+    )
+    screen.print()
+    screen.print(policy_table(results))
+    if len(results.arms) <= MANY_ARMS:
+        screen.print()
+        screen.print(rate_table(results))
+
+
+def policy_table(results: Results) -> Table:
+    """Return reward and worst shortfall of each policy."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("policy", style="bold")
+    table.add_column("reward per round", justify="right")
+    table.add_column("± 95%", justify="right")
+    table.add_column("worst shortfall", justify="right")
+    table.add_column("arm")
+    for label in results.labels:
+        reward = results.reward(label)
+        shortfall = results.shortfall(label)
+        worst = max(shortfall, key=lambda arm: shortfall[arm])
+        margin = results.margin(label)
+        table.add_row(
+            escape(label),
+            f"{reward.mean:.5f}",
+            "" if results.replications < 2 else f"{margin:.5f}",
+            f"{shortfall[worst]:.5f}",
+            escape(worst) if shortfall[worst] > 0 else "",
+        )
+    return table
+
+
+def rate_table(results: Results) -> Table:
+    """Return floor and rate played of every arm under every policy; a missed floor is red."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("arm", style="bold")
+    table.add_column("floor", justify="right")
+    for label in results.labels:
+        table.add_column(escape(label), justify="right")
+    rates = {label: results.rates(label) for label in results.labels}
+    missed = {label: results.shortfall(label) for label in results.labels}
+    for arm, floor in zip(results.arms, results.floors.tolist(), strict=True):
+        cells = [
+            f"[red]{rates[label][arm]:.4f}[/red]"
+            if missed[label][arm] > 5e-5
+            else f"{rates[label][arm]:.4f}"
+            for label in results.labels
+        ]
+        table.add_row(escape(arm), f"{floor:.4f}", *cells)
+    return table

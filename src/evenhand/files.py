@@ -1,0 +1,103 @@
+"""Environments from TOML files, and tables of rounds x arms from CSV files beside them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand.availability import Availability, Independent, Joint, Trace
+from evenhand.checks import choice, fail, known
+from evenhand.environment import Bernoulli, Beta, Environment, Recorded, Rewards
+from evenhand.errors import InputError
+from evenhand.problem import ARM_KEYS, Problem, arm_tables, parse_toml
+
+ENVIRONMENT_KEYS = ("plays", "arms", "availability", "rewards")
+NATURE_KEYS = (*ARM_KEYS, "mean", "availability")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read and parse a TOML file; whatever is wrong with it is said together with its name."""
+    try:
+        return parse_toml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path} is {error}") from None
+
+
+def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
+    """Build the environment that a parsed file describes.
+
+    ``[[arms]]`` give name, floor, weight, mean and availability. ``[availability]`` replaces the
+    arms' own: ``sets`` with ``probabilities``, or ``trace``, the name of a CSV file. ``[rewards]``
+    has a ``kind`` (bernoulli or beta, with a concentration) or ``recorded``, a CSV file again.
+    """
+    problem = Problem.from_table(table, arm_keys=NATURE_KEYS)
+    arms = arm_tables(table, NATURE_KEYS)
+    rewards = _rewards(table.get("rewards", {}), problem.arms, folder)
+    means = None if isinstance(rewards, Recorded) else _from_arms(arms, "mean")
+    availability = _availability(table.get("availability"), arms, problem.arms, folder)
+    return Environment(problem, means, availability, rewards)
+
+
+def read_rounds(path: Path, arms: Sequence[str]) -> list[list[float]]:
+    """Read a CSV file with one column an arm, named in its first line, and one line a round.
+
+    An empty field is not a number, which is in order for the reward of an arm that slept.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            lines = csv.reader(file)
+            header = next(lines, [])
+            if sorted(header) != sorted(arms):
+                fail(f"the columns of {path}", f"the arms {', '.join(arms)}", ", ".join(header))
+            order = [header.index(arm) for arm in arms]
+            return [_fields(path, number, line, order) for number, line in enumerate(lines, 2)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def _fields(path: Path, number: int, line: list[str], order: list[int]) -> list[float]:
+    if len(line) != len(order):
+        fail(f"line {number} of {path}", f"{len(order)} fields wide", len(line))
+    try:
+        return [float(line[column] or "nan") for column in order]
+    except ValueError:
+        fail(f"line {number} of {path}", "made of numbers", ",".join(line))
+
+
+def _from_arms(arms: list[dict[str, Any]], key: str) -> list[Any]:
+    for arm in arms:
+        if key not in arm:
+            raise InputError(f"arm {arm['name']!r} must have a value for {key!r}")
+    return [arm[key] for arm in arms]
+
+
+def _availability(
+    table: object, arms: list[dict[str, Any]], names: Sequence[str], folder: Path
+) -> Availability:
+    if table is None:
+        return Independent(_from_arms(arms, "availability"))
+    if not isinstance(table, Mapping):
+        fail("availability", "a table of sets and probabilities, or of a trace", table)
+    known("key of [availability]", table, ("sets", "probabilities", "trace"))
+    if set(table) == {"trace"}:
+        return Trace(read_rounds(folder / str(table["trace"]), names))
+    if set(table) != {"sets", "probabilities"}:
+        fail("[availability]", "given by sets and probabilities, or by a trace", sorted(table))
+    return Joint(table["sets"], table["probabilities"])
+
+
+def _rewards(table: object, arms: Sequence[str], folder: Path) -> Rewards:
+    if not isinstance(table, Mapping):
+        fail("rewards", "a table with a kind, or with recorded", table)
+    known("key of [rewards]", table, ("kind", "concentration", "recorded"))
+    if set(table) == {"recorded"}:
+        return Recorded(read_rounds(folder / str(table["recorded"]), arms))
+    kind = choice("kind of [rewards]", table.get("kind", "bernoulli"), ("bernoulli", "beta"))
+    if kind == "beta":
+        return Beta(table.get("concentration", Beta.concentration))
+    known("key of [rewards] of kind 'bernoulli'", table, ("kind",))
+    return Bernoulli()

@@ -1,0 +1,179 @@
+"""The shape of a policy: a frozen dataclass of parameters around one plain scoring function."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, fields
+from numbers import Real
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from evenhand.arrays import Floats, Integers
+from evenhand.bounds import paper_eta
+from evenhand.checks import choice, fail
+from evenhand.errors import InputError
+from evenhand.policies.state import State
+from evenhand.problem import Problem, Terms
+
+DebtForm: TypeAlias = Literal["cumulative", "reflected"]
+RewardForm: TypeAlias = Literal["fractional", "binarised"]
+Eta: TypeAlias = float | Literal["paper"]
+Score: TypeAlias = Callable[
+    [Floats, Integers, State, Terms, Any, np.random.Generator],
+    None,
+]
+
+
+class Situation(NamedTuple):
+    """What a policy's constants may depend on.
+
+    ``horizon`` is None where decisions go on for ever, and ``means`` is None wherever nature's
+    secrets are not to be had: only simulations know them.
+    """
+
+    problem: Problem
+    horizon: int | None = None
+    means: Floats | None = None
+
+
+class NoConstants(NamedTuple):
+    """For scoring functions that need nothing but the state; numba cannot type an empty tuple."""
+
+    unused: float = 0.0
+
+
+class EtaOnly(NamedTuple):
+    """For scoring functions whose one constant is eta."""
+
+    eta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy(ABC):
+    """A way to choose arms; subclasses add their parameters, each with a default.
+
+    ``score(scores, awake, state, terms, constants, rng)`` writes one score for each awake arm
+    (``scores[j]`` belongs to arm ``awake[j]``); the best ``plays`` of them are chosen. It must be
+    plain Python on scalars and arrays: the very same function is interpreted by the agent and
+    compiled by the simulator, and both must give the same bits.
+    """
+
+    name: ClassVar[str]
+    knows_means: ClassVar[bool] = False
+
+    @staticmethod
+    @abstractmethod
+    def score(
+        scores: Floats,
+        awake: Integers,
+        state: State,
+        terms: Terms,
+        constants: Any,
+        rng: np.random.Generator,
+    ) -> None:
+        """Write one score for each awake arm."""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the class's docstring."""
+        return (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def reflected(self) -> bool:
+        """Whether debts forget a surplus."""
+        return False
+
+    @property
+    def binarised(self) -> bool:
+        """Whether a real reward is learned as a coin flip."""
+        return False
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return what the scoring function needs beyond state and terms, as a NamedTuple."""
+        return NoConstants()
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {field.name: getattr(self, field.name) for field in parameter_fields(type(self))}
+
+    def label(self) -> str:
+        """Return the name with every parameter that is not at its default.
+
+        >>> from evenhand.policies import make_policy
+        >>> make_policy("tscsf-b", eta=1000, debt="reflected").label()
+        'tscsf-b eta=1000 debt=reflected'
+        """
+        parts = [self.name]
+        for field in parameter_fields(type(self)):
+            value = getattr(self, field.name)
+            if value != field.default:
+                shown = f"{value:g}" if isinstance(value, float) else str(value)
+                parts.append(f"{field.name}={shown}")
+        return " ".join(parts)
+
+
+def parameter_fields(policy: type[Policy]) -> list[Field[Any]]:
+    """Return the policy's parameters, eta before the others."""
+    return sorted(fields(policy), key=lambda field: field.name != "eta")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithDebts(Policy):
+    """Base of the policies that look at debts."""
+
+    debt: DebtForm = "cumulative"
+
+    def __post_init__(self) -> None:
+        choice(f"debt of policy {self.name!r}", self.debt, ("cumulative", "reflected"))
+
+    @property
+    def reflected(self) -> bool:
+        """Whether debts forget a surplus."""
+        return self.debt == "reflected"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithEta(WithDebts):
+    """Base of the policies that score ``Q_i / eta + w_i estimate_i``."""
+
+    eta: Eta = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.eta == "paper":
+            return
+        given: object = self.eta
+        eta = math.inf if given == "inf" else given
+        if isinstance(eta, bool) or not isinstance(eta, Real) or not float(eta) > 0:
+            fail(f"eta of policy {self.name!r}", "a number above 0, inf or 'paper'", given)
+        object.__setattr__(self, "eta", float(eta))
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return eta as a number."""
+        return EtaOnly(self.eta_for(situation))
+
+    def eta_for(self, situation: Situation) -> float:
+        """Return eta as a number; ``"paper"`` is Corollary 1's for the run's horizon."""
+        if self.eta != "paper":
+            return self.eta
+        if situation.horizon is None:
+            raise InputError(f"eta = 'paper' of policy {self.name!r} needs a horizon, got none")
+        problem = situation.problem
+        return paper_eta(len(problem.arms), problem.plays, situation.horizon)
+
+
+def binarises(name: str, form: RewardForm) -> bool:
+    """Check the parameter ``rewards`` and say whether it asks for coin flips."""
+    return choice(f"rewards of policy {name!r}", form, ("fractional", "binarised")) == "binarised"
+
+
+def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON knows them: infinity is the string that ``eta`` accepts for it.
+
+    >>> plain({"eta": math.inf, "debt": "reflected"})
+    {'eta': 'inf', 'debt': 'reflected'}
+    """
+    return {name: "inf" if value == math.inf else value for name, value in parameters.items()}

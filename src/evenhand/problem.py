@@ -1,0 +1,149 @@
+"""What a learner may know: the arms, how many may be played, their weights and floors."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.arrays import Floats
+from evenhand.checks import fail, known, names, per_arm, whole
+from evenhand.errors import InputError
+
+ARM_KEYS = ("name", "floor", "weight")
+
+
+class Terms(NamedTuple):
+    """The numbers of a problem, as scoring functions see them."""
+
+    plays: int
+    weights: Floats
+    floors: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    r"""Arms that can be played, at most ``plays`` a round, each with a weight and a floor.
+
+    Parameters
+    ----------
+    arms
+        The arms' names, all different; a whole number N stands for the names "1" to "N".
+    plays
+        At most how many arms are played in a round (m in the paper).
+    weights
+        Known value of one unit of an arm's reward (w_i), at least 0; a scalar stands for all.
+    floors
+        Promised long-run fraction of rounds in which the arm is played (k_i), in [0, 1]; a scalar
+        stands for all.
+
+    Examples
+    --------
+    >>> problem = Problem(["news", "sport", "arts"], plays=2, floors=[0.5, 0.6, 0.4])
+    >>> problem.weights
+    array([1., 1., 1.])
+    >>> Problem.from_toml(problem.to_toml()) == problem
+    True
+    """
+
+    arms: tuple[str, ...]
+    plays: int
+    weights: Floats
+    floors: Floats
+
+    def __init__(
+        self, arms: Sequence[str] | int, plays: int, weights: object = 1.0, floors: object = 0.0
+    ) -> None:
+        if not isinstance(arms, Sequence) or isinstance(arms, str):
+            arms = [str(1 + i) for i in range(whole("arms", arms, least=1))]
+        arms = names("arms", arms)
+        if not arms:
+            fail("arms", "at least one", "none")
+        object.__setattr__(self, "arms", arms)
+        object.__setattr__(self, "plays", whole("plays", plays, least=1))
+        object.__setattr__(self, "weights", per_arm("weight", arms, weights, "of at least 0"))
+        object.__setattr__(self, "floors", per_arm("floor", arms, floors))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Problem)
+            and self.arms == other.arms
+            and self.plays == other.plays
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.floors, other.floors)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def terms(self) -> Terms:
+        """The numbers alone."""
+        return Terms(self.plays, self.weights, self.floors)
+
+    def by_arm(self, values: Floats) -> dict[str, float]:
+        """Name one number per arm.
+
+        >>> Problem(["a", "b"], plays=1).by_arm(np.array([0.25, 0.75]))
+        {'a': 0.25, 'b': 0.75}
+        """
+        return dict(zip(self.arms, values.tolist(), strict=True))
+
+    @classmethod
+    def from_toml(cls, text: str) -> Problem:
+        """Read ``plays`` and the ``[[arms]]`` tables (name, floor, weight) of a TOML text."""
+        return cls.from_table(parse_toml(text), arm_keys=ARM_KEYS)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], *, arm_keys: Sequence[str]) -> Problem:
+        """Read a parsed file; an arm's table may hold ``arm_keys`` and nothing else."""
+        arms = arm_tables(table, arm_keys)
+        if "plays" not in table:
+            raise InputError("the file must say plays, at most how many arms are played in a round")
+        return cls(
+            [arm["name"] for arm in arms],
+            table["plays"],
+            weights=[arm.get("weight", 1.0) for arm in arms],
+            floors=[arm.get("floor", 0.0) for arm in arms],
+        )
+
+    def to_toml(self) -> str:
+        """Write the problem so that :meth:`from_toml` gives it back exactly."""
+        lines = [f"plays = {self.plays}"]
+        for arm, weight, floor in zip(self.arms, self.weights, self.floors, strict=True):
+            lines += [
+                "",
+                "[[arms]]",
+                f"name = {toml_string(arm)}",
+                f"floor = {float(floor)!r}",
+                f"weight = {float(weight)!r}",
+            ]
+        return "\n".join(lines) + "\n"
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; a broken text is an :class:`InputError` with line and column."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}") from None
+
+
+def arm_tables(table: Mapping[str, Any], arm_keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the ``[[arms]]`` tables, each with a name and no unknown key."""
+    arms = table.get("arms")
+    if not isinstance(arms, list) or not arms or not all(isinstance(arm, dict) for arm in arms):
+        raise InputError("the file must have at least one [[arms]] table")
+    for position, arm in enumerate(arms, start=1):
+        if "name" not in arm:
+            raise InputError(f"arm number {position} must have a name")
+        known(f"key of arm {arm['name']!r}", arm, arm_keys)
+    return arms
+
+
+def toml_string(text: str) -> str:
+    """Quote a text as a TOML basic string: JSON's escapes, and DEL, which TOML forbids too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,54 @@
+"""Where results came from: package version, commit and the versions underneath."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+
+def provenance(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings together with all that a reader needs to repeat them.
+
+    >>> sorted(provenance({"seed": 7}))
+    ['commit', 'created', 'machine', 'settings', 'versions']
+    """
+    return {
+        "settings": settings,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: _version(name) for name in ("evenhand", "numpy", "scipy", "numba", "polars")},
+        },
+        "commit": commit(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def commit() -> str | None:
+    """Return the commit of the source tree this runs from, marked if changed; None elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        name = _git(root, "rev-parse", "HEAD")
+        return name + ("+changes" if _git(root, "status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

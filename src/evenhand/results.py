@@ -1,0 +1,226 @@
+"""What simulations leave behind: long tables, where they came from, and what they say."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from evenhand.arrays import Floats, Integers
+from evenhand.checks import known
+from evenhand.errors import InputError
+from evenhand.extras import load
+from evenhand.storage import check_folder, write_text, write_whole
+
+if TYPE_CHECKING:
+    import polars
+
+ROUNDS_FILE, ARMS_FILE, PROVENANCE_FILE = "rounds.parquet", "arms.parquet", "provenance.json"
+
+
+class Estimate(NamedTuple):
+    """A mean over replications with its standard error, which is NaN for a single one."""
+
+    mean: float
+    standard_error: float
+
+
+class Curve(NamedTuple):
+    """A mean over replications at each kept round, with a 95% interval."""
+
+    rounds: Integers
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Totals of every policy and replication at the checkpoints, and each arm's final tally.
+
+    Attributes
+    ----------
+    arms, floors
+        Names and floors of the arms.
+    labels, policies
+        One label per policy of the comparison, and the policies' registered names.
+    rounds
+        The rounds at which totals were kept; the last one is the horizon.
+    expected, realised
+        Weighted reward so far (policy x replication x kept round): the chosen arms' means added
+        up, and the rewards that came.
+    played, estimates
+        Rounds played and estimated mean at the end (policy x replication x arm).
+    seconds
+        Time taken, compilation not counted.
+    provenance
+        Settings, seed, versions and commit.
+    """
+
+    arms: tuple[str, ...]
+    floors: Floats
+    labels: tuple[str, ...]
+    policies: tuple[str, ...]
+    rounds: Integers
+    expected: Floats
+    realised: Floats
+    played: Integers
+    estimates: Floats
+    seconds: float
+    provenance: Mapping[str, Any]
+
+    @property
+    def horizon(self) -> int:
+        """The number of rounds."""
+        return int(self.rounds[-1])
+
+    @property
+    def replications(self) -> int:
+        """The number of replications."""
+        return int(self.expected.shape[1])
+
+    @property
+    def rounds_per_second(self) -> float:
+        """Rounds of all policies and replications per second."""
+        return len(self.labels) * self.replications * self.horizon / max(self.seconds, 1e-9)
+
+    def reward(self, label: str) -> Estimate:
+        """Return the expected weighted reward per round, averaged over replications."""
+        per_round = self.expected[self._index(label), :, -1] / self.horizon
+        return Estimate(float(per_round.mean()), float(_standard_error(per_round)))
+
+    def margin(self, label: str) -> float:
+        """Return half the width of Student's 95% interval around :meth:`reward`."""
+        return self.reward(label).standard_error * self._quantile()
+
+    def regret(self, label: str, optimum: float) -> Curve:
+        r"""Return the time-averaged regret against a reward per round, with a 95% interval.
+
+        .. math:: R(t) = \text{optimum} - \frac{1}{t} \sum_{\tau \le t} \sum_{i \in A(\tau)} w_i u_i
+
+        It may be negative and is never clipped. The interval is Student's.
+        """
+        regrets = optimum - self.expected[self._index(label)] / self.rounds
+        mean = regrets.mean(axis=0)
+        spread = _standard_error(regrets) * self._quantile()
+        return Curve(self.rounds, mean, mean - spread, mean + spread)
+
+    def rates(self, label: str) -> dict[str, float]:
+        """Return the fraction of rounds in which each arm was played."""
+        return self._by_arm(self._rates()[self._index(label)])
+
+    def shortfall(self, label: str) -> dict[str, float]:
+        """Return ``max(0, floor - rate)`` of each arm, averaged over replications."""
+        return self._by_arm(self._shortfalls()[self._index(label)])
+
+    def mean_estimates(self, label: str) -> dict[str, float]:
+        """Return each arm's estimated mean at the end."""
+        return self._by_arm(self.estimates[self._index(label)])
+
+    def rounds_table(self) -> polars.DataFrame:
+        """Return the long table of totals: one line per policy, replication and kept round."""
+        shape = self.expected.shape
+        table: polars.DataFrame = load("polars").DataFrame(
+            {
+                "policy": np.repeat(self.labels, shape[1] * shape[2]),
+                "replication": np.tile(np.repeat(np.arange(shape[1]), shape[2]), shape[0]),
+                "round": np.tile(self.rounds, shape[0] * shape[1]),
+                "expected": self.expected.ravel(),
+                "realised": self.realised.ravel(),
+            }
+        )
+        return table
+
+    def arms_table(self) -> polars.DataFrame:
+        """Return the table of tallies: one line per policy, replication and arm."""
+        shape = self.played.shape
+        table: polars.DataFrame = load("polars").DataFrame(
+            {
+                "policy": np.repeat(self.labels, shape[1] * shape[2]),
+                "replication": np.tile(np.repeat(np.arange(shape[1]), shape[2]), shape[0]),
+                "arm": np.tile(self.arms, shape[0] * shape[1]),
+                "floor": np.tile(self.floors, shape[0] * shape[1]),
+                "played": self.played.ravel(),
+                "rate": self._rates().ravel(),
+                "estimate": self.estimates.ravel(),
+                "shortfall": self._shortfalls().ravel(),
+            }
+        )
+        return table
+
+    def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
+        """Write both tables as Parquet, each with its provenance, and the provenance as JSON."""
+        folder = Path(folder)
+        check_folder(folder, overwrite=overwrite)
+        heading = {
+            "policies": dict(zip(self.labels, self.policies, strict=True)),
+            "seconds": self.seconds,
+            **self.provenance,
+        }
+        text = json.dumps(heading, indent=2)
+        for name, table in ((ROUNDS_FILE, self.rounds_table()), (ARMS_FILE, self.arms_table())):
+            write_whole(
+                folder / name,
+                lambda path, table=table: table.write_parquet(path, metadata={"evenhand": text}),  # type: ignore[misc]
+            )
+        write_text(folder / PROVENANCE_FILE, text + "\n")
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Results:
+        """Read what :meth:`save` wrote."""
+        folder, pl = Path(folder), load("polars")
+        try:
+            heading = json.loads((folder / PROVENANCE_FILE).read_text(encoding="utf-8"))
+            rounds = pl.read_parquet(folder / ROUNDS_FILE)
+            arms = pl.read_parquet(folder / ARMS_FILE)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{str(folder)!r} must hold saved results: {error}") from None
+        labels = tuple(heading["policies"])
+        replications = int(rounds["replication"].max()) + 1
+        wide = (len(labels), replications, -1)
+        kept = rounds["round"].to_numpy().reshape(wide)[0, 0]
+        names = arms["arm"].to_numpy().reshape(wide)[0, 0]
+        return cls(
+            arms=tuple(str(name) for name in names),
+            floors=arms["floor"].to_numpy().reshape(wide)[0, 0],
+            labels=labels,
+            policies=tuple(heading.pop("policies").values()),
+            rounds=kept,
+            expected=rounds["expected"].to_numpy().reshape(wide),
+            realised=rounds["realised"].to_numpy().reshape(wide),
+            played=arms["played"].to_numpy().reshape(wide),
+            estimates=arms["estimate"].to_numpy().reshape(wide),
+            seconds=heading.pop("seconds"),
+            provenance=heading,
+        )
+
+    def _quantile(self) -> float:
+        return float(stdtrit(max(self.replications - 1, 1), 0.975))
+
+    def _index(self, label: str) -> int:
+        known("policy label", [label], self.labels)
+        return self.labels.index(label)
+
+    def _by_arm(self, values: Floats) -> dict[str, float]:
+        return dict(zip(self.arms, values.mean(axis=0).tolist(), strict=True))
+
+    def _rates(self) -> Floats:
+        rates: Floats = self.played / self.horizon
+        return rates
+
+    def _shortfalls(self) -> Floats:
+        return np.maximum(self.floors - self._rates(), 0.0)
+
+
+def _standard_error(values: Floats) -> Floats:
+    """Return the standard error over the first axis; NaN where there is only one value."""
+    if len(values) < 2:
+        return np.full(values.shape[1:], math.nan)
+    error: Floats = values.std(axis=0, ddof=1) / math.sqrt(len(values))
+    return error

@@ -1,0 +1,155 @@
+"""The compiled engine: the only numba code, and the only hot loop.
+
+:func:`compiled` turns a plain function into a machine-code one, together with every plain
+function of this package that it calls. Machine code is cached on disk; its name carries a digest
+of all the sources it was made from, so that an edited function is never served stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cache
+from heapq import heappop, heappush
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from evenhand.arrays import Floats, Integers
+from evenhand.availability import draw_awake
+from evenhand.environment import World, draw_rewards
+from evenhand.policies.base import Score
+from evenhand.policies.state import State, new_state
+from evenhand.policies.steps import advance, choose, learn
+from evenhand.policies.tscsf_b import score
+from evenhand.problem import Terms
+from evenhand.simulation.delay import Wait, draw_wait
+from evenhand.simulation.run import Record, Run, Streams, Watch
+
+Totals = tuple[Integers, Floats, Floats]
+
+
+def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
+    """Do exactly what the readable engine does, without holding Python's lock."""
+    problem = run.environment.problem
+    state = new_state(len(problem.arms))
+    record = Record(np.zeros(run.checkpoints.size), np.zeros(run.checkpoints.size), state)
+    kernel_for(run.policy.score)(
+        run.horizon,
+        run.environment.world,
+        problem.terms,
+        run.constants(),
+        (run.policy.reflected, run.policy.binarised),
+        run.wait,
+        state,
+        (run.checkpoints, record.expected, record.realised),
+        streams,
+        watch,
+    )
+    return record
+
+
+def play(
+    horizon: int,
+    world: World,
+    terms: Terms,
+    constants: Any,
+    forms: tuple[bool, bool],
+    wait: Wait,
+    state: State,
+    totals: Totals,
+    streams: Streams,
+    watch: Watch,
+) -> None:
+    """Play all rounds; :mod:`evenhand.simulation.engine` says what each step means.
+
+    Feedback under way waits in a heap ordered by (due round, order of sending).
+    """
+    reflected, binarised = forms
+    done, stop = watch
+    sets, values, weights, plays = world.sets, world.values, terms.weights, terms.plays
+    waking, rewarding, delaying, policy = streams
+    checkpoints, expected_at, realised_at = totals
+    arms = terms.weights.size
+    awake, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
+    rewards, scores, scratch = np.empty(arms), np.empty(arms), np.empty(arms)
+    expected, realised, place, sent = 0.0, 0.0, 0, 0
+    pending = [(0, 0, 0, 0.0)]
+    pending.pop()
+
+    for now in range(horizon):
+        if stop[0] != 0:
+            break
+        here = awake[: draw_awake(awake, sets, now, waking)]
+        draw_rewards(rewards, world, now, rewarding)
+        delay = draw_wait(wait, delaying)
+
+        if here.size > plays:
+            score(scores, here, state, terms, constants, policy)
+        count = choose(chosen, here, scores, scratch, plays, policy)
+        advance(state, terms, here, chosen[:count], reflected)
+
+        while len(pending) > 0 and pending[0][0] <= now:
+            feedback = heappop(pending)
+            learn(state, feedback[2], feedback[3], binarised, policy)
+        for j in range(count):
+            i = chosen[j]
+            expected += values[i]
+            realised += weights[i] * rewards[i]
+            if delay == 0:
+                learn(state, i, rewards[i], binarised, policy)
+            else:
+                heappush(pending, (now + delay, sent, i, rewards[i]))
+                sent += 1
+
+        done[0] = now + 1
+        if now + 1 == checkpoints[place]:
+            expected_at[place] = expected
+            realised_at[place] = realised
+            place += 1
+
+
+def kernel_for(policy_score: Score) -> Callable[..., None]:
+    """Return :func:`play` compiled around one scoring function, in place of TSCSF-B's."""
+    return compiled(play, score=policy_score)
+
+
+@cache
+def compiled(function: Callable[..., Any], **given: Callable[..., Any]) -> Callable[..., Any]:
+    """Return machine code for a plain function and for the plain functions that it calls.
+
+    ``given`` stands in for globals of the same name.
+    """
+    scope = {**function.__globals__, **given}
+    for name, called in _called(function, given).items():
+        scope[name] = compiled(called)
+    copy = FunctionType(function.__code__, scope, function.__name__)
+    copy.__qualname__ = f"{function.__qualname__}_{_digest(function, given)}"
+    # Without inlining, every call counts references on each array of each tuple it passes.
+    machine: Callable[..., Any] = njit(
+        copy, cache=True, nogil=True, forceinline=True, error_model="numpy"
+    )
+    return machine
+
+
+def _called(
+    function: Callable[..., Any], given: dict[str, Callable[..., Any]]
+) -> dict[str, Callable[..., Any]]:
+    """Return the plain functions of this package that a function names."""
+    scope = {**function.__globals__, **given}
+    named = {name: scope[name] for name in function.__code__.co_names if name in scope}
+    return {
+        name: value
+        for name, value in named.items()
+        if isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "evenhand"
+    }
+
+
+def _digest(function: Callable[..., Any], given: dict[str, Callable[..., Any]]) -> str:
+    """Return a short digest of the sources of a function and of all that it calls."""
+    parts = [inspect.getsource(function)]
+    parts += [_digest(called, {}) for _, called in sorted(_called(function, given).items())]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

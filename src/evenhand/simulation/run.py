@@ -1,0 +1,95 @@
+"""One run: everything an engine needs for one policy and one replication, and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand.arrays import Floats, Integers, frozen
+from evenhand.environment import Environment
+from evenhand.policies.base import Policy, Situation
+from evenhand.policies.state import State
+from evenhand.simulation.delay import Delay, Wait, as_wait
+
+
+class Streams(NamedTuple):
+    """Four independent random streams, so that every policy faces the same world."""
+
+    availability: np.random.Generator
+    rewards: np.random.Generator
+    delay: np.random.Generator
+    policy: np.random.Generator
+
+
+class Record(NamedTuple):
+    """What a run leaves behind: totals at the checkpoints and the final state."""
+
+    expected: Floats
+    realised: Floats
+    state: State
+
+
+@dataclass(frozen=True)
+class Run:
+    """A policy in an environment for a number of rounds; replications differ in streams alone."""
+
+    environment: Environment
+    policy: Policy
+    horizon: int
+    checkpoints: Integers
+    delay: Delay = 0
+
+    @property
+    def wait(self) -> Wait:
+        """The delay as numbers."""
+        return as_wait(self.delay)
+
+    def constants(self) -> tuple[object, ...]:
+        """Return the policy's constants here; a simulation may tell the means."""
+        environment = self.environment
+        situation = Situation(environment.problem, self.horizon, environment.means)
+        return self.policy.constants(situation)
+
+
+class Watch(NamedTuple):
+    """Shared with a running engine: the rounds it has done, and a wish to stop (non-zero)."""
+
+    done: Integers
+    stop: Integers
+
+
+def new_watch() -> Watch:
+    """Return a watch at zero.
+
+    Only the first entries are used: the others keep two workers' numbers off one cache line.
+    """
+    return Watch(np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64))
+
+
+def streams(seed: int, replication: int) -> Streams:
+    """Return the streams of a replication: they depend on (seed, replication) and nothing else.
+
+    >>> streams(7, 0).policy.random() == streams(7, 0).policy.random()
+    True
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(replication,))
+    return Streams(*(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4)))
+
+
+def checkpoints(horizon: int) -> Integers:
+    """Return the rounds at which totals are kept: the first 100, then about 400 up to the horizon.
+
+    The later ones are spread logarithmically, so that their number does not grow with the horizon.
+
+    >>> checkpoints(3)
+    array([1, 2, 3])
+    >>> len(checkpoints(10_000_000)) <= 500
+    True
+    """
+    first = np.arange(1, min(horizon, 100) + 1, dtype=np.int64)
+    if horizon <= 100:
+        return frozen(first)
+    later = np.rint(np.geomspace(101, horizon, 400)).astype(np.int64)
+    return frozen(np.unique(np.concatenate([first, later])))

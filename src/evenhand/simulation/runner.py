@@ -1,0 +1,257 @@
+"""Many runs: every policy and replication, shared out to the cores."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from evenhand.arrays import Integers
+from evenhand.checks import choice, fail, whole
+from evenhand.environment import Environment
+from evenhand.errors import InputError
+from evenhand.extras import load
+from evenhand.policies import Policy, make_policy, plain, posterior_means
+from evenhand.provenance import provenance
+from evenhand.results import Results
+from evenhand.simulation.delay import Delay, Geometric, as_wait
+from evenhand.simulation.engine import run_reference
+from evenhand.simulation.progress import Progress
+from evenhand.simulation.run import Record, Run, Streams, Watch, checkpoints, new_watch, streams
+
+Engine = Callable[[Run, Streams, Watch], Record]
+EngineName = Literal["compiled", "reference"]
+LOOK_SECONDS = 0.1
+
+
+def simulate(
+    environment: Environment,
+    policies: Mapping[str, Policy | str] | Sequence[Policy | str],
+    *,
+    horizon: int | None = None,
+    replications: int = 1,
+    seed: int = 0,
+    delay: Delay = 0,
+    engine: EngineName = "compiled",
+    workers: int | None = None,
+    progress: bool = True,
+) -> Results:
+    """Play policies in an environment; all of them face the same awake sets and rewards.
+
+    Parameters
+    ----------
+    environment
+        Nature, and what the policies may know of it.
+    policies
+        Policies or registered names; a mapping gives them labels.
+    horizon
+        Rounds of one run; left out, a trace is replayed to its end.
+    replications, seed
+        Independent repetitions; results depend on (settings, seed, replication) alone.
+    delay
+        Rounds that feedback takes: a whole number, or :class:`~evenhand.Geometric`.
+    engine
+        ``"compiled"``, or ``"reference"`` for the readable specification; the same bits.
+    workers
+        Threads that share the runs of the compiled engine; all cores by default.
+    progress
+        Whether to show a progress bar on a terminal when it takes over a second.
+
+    Examples
+    --------
+    >>> from evenhand import Environment, Problem, make_policy, simulate
+    >>> problem = Problem(["a", "b", "c"], plays=2, floors=[0.5, 0.6, 0.4])
+    >>> environment = Environment(problem, means=[0.4, 0.5, 0.7], availability=[0.9, 0.8, 0.7])
+    >>> results = simulate(environment, ["tscsf-b"], horizon=2_000, replications=4, seed=7)
+    >>> {arm: round(x, 3) for arm, x in results.shortfall("tscsf-b").items()}
+    {'a': 0.0, 'b': 0.0, 'c': 0.0}
+    """
+    labelled = label_policies(policies)
+    horizon = check_horizon(environment, horizon)
+    whole("replications", replications, least=1)
+    whole("seed", seed, least=0)
+    as_wait(delay)
+    choice("engine", engine, ("compiled", "reference"))
+    cores = available_cores() if workers is None else whole("workers", workers, least=1)
+    kept = checkpoints(horizon)
+    runs = [Run(environment, policy, horizon, kept, delay) for policy in labelled.values()]
+    play = load_engine(engine)
+    warm_up(play, runs)
+    start = time.perf_counter()
+    tasks = [Task(run, seed, r, new_watch()) for run in runs for r in range(replications)]
+    records = play_all(play, tasks, workers=cores, progress=progress)
+    seconds = time.perf_counter() - start
+    settings = describe(environment, labelled, horizon, replications, seed, delay)
+    return collect(environment, labelled, kept, records, seconds, settings)
+
+
+def label_policies(
+    policies: Mapping[str, Policy | str] | Sequence[Policy | str],
+) -> dict[str, Policy]:
+    """Return policies by label, made from names where needed; labels are all different.
+
+    >>> list(label_policies(["lfg", make_policy("tscsf-b", eta=1)]))
+    ['lfg', 'tscsf-b eta=1']
+    """
+    if isinstance(policies, Mapping):
+        pairs = [(label, _policy(given)) for label, given in policies.items()]
+    elif isinstance(policies, str | Policy):
+        fail("policies", "a list of policies, or a mapping from labels to policies", policies)
+    else:
+        made = [_policy(given) for given in policies]
+        pairs = [(policy.label(), policy) for policy in made]
+    if not pairs:
+        fail("policies", "at least one", "none")
+    labels = [label for label, _ in pairs]
+    for label in labels:
+        if not isinstance(label, str) or not label.strip():
+            fail("label of a policy", "a non-empty string", label)
+        if labels.count(label) > 1:
+            fail("labels of policies", "different", f"{label} twice")
+    return dict(pairs)
+
+
+def _policy(given: Policy | str) -> Policy:
+    return given if isinstance(given, Policy) else make_policy(given)
+
+
+def check_horizon(environment: Environment, horizon: int | None) -> int:
+    """Return the number of rounds, which a trace limits and gives by default."""
+    longest = environment.longest_horizon
+    if horizon is None:
+        if longest is None:
+            raise InputError("horizon must be given unless a trace is replayed, got none")
+        return longest
+    whole("horizon", horizon, least=1)
+    if longest is not None and horizon > longest:
+        fail("horizon", f"at most the {longest} rounds of the trace", horizon)
+    return horizon
+
+
+def load_engine(name: EngineName) -> Engine:
+    """Return an engine by name; the compiled one needs the extra ``lab``."""
+    if name == "reference":
+        return run_reference
+    load("numba")
+    engine: Engine = import_module("evenhand.simulation._kernel").run_compiled
+    return engine
+
+
+def warm_up(play: Engine, runs: Sequence[Run]) -> None:
+    """Compile what the runs need, by playing each one with the wish to stop already made."""
+    for run in runs:
+        watch = new_watch()
+        watch.stop[0] = 1
+        play(run, streams(0, 0), watch)
+
+
+class Task(NamedTuple):
+    """One run of one replication, and the watch on it."""
+
+    run: Run
+    seed: int
+    replication: int
+    watch: Watch
+
+
+def play_all(play: Engine, tasks: Sequence[Task], *, workers: int, progress: bool) -> list[Record]:
+    """Play all tasks, in order of their numbers on as many threads; Ctrl-C stops them at once."""
+    total = sum(task.run.horizon for task in tasks)
+    with (
+        Progress("simulating", total, wanted=progress) as bar,
+        ThreadPoolExecutor(max_workers=min(workers, len(tasks))) as pool,
+    ):
+        futures = [pool.submit(_play, play, task) for task in tasks]
+        try:
+            pending = set(futures)
+            while pending:
+                _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+                bar.update(sum(int(task.watch.done[0]) for task in tasks))
+                _raise_first(futures)
+        except BaseException:
+            for task in tasks:
+                task.watch.stop[0] = 1
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
+
+
+def _play(play: Engine, task: Task) -> Record:
+    return play(task.run, streams(task.seed, task.replication), task.watch)
+
+
+def _raise_first(futures: Sequence[Future[Record]]) -> None:
+    for future in futures:
+        if future.done() and (error := future.exception()):
+            raise error
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def describe(
+    environment: Environment,
+    policies: Mapping[str, Policy],
+    horizon: int,
+    replications: int,
+    seed: int,
+    delay: Delay,
+) -> dict[str, Any]:
+    """Return the settings of a simulation as plain data, for its provenance."""
+    problem, sets = environment.problem, environment.world.sets
+    return {
+        "arms": list(problem.arms),
+        "plays": problem.plays,
+        "weights": problem.weights.tolist(),
+        "floors": problem.floors.tolist(),
+        "means": environment.means.tolist(),
+        "availability": {
+            "kind": type(environment.availability).__name__.lower(),
+            "probabilities": sets.probabilities.tolist(),
+            "sets": sets.members.shape[0],
+        },
+        "rewards": type(environment.rewards).__name__.lower(),
+        "concentration": environment.world.concentration,
+        "policies": {
+            label: {"name": policy.name, **plain(policy.parameters())}
+            for label, policy in policies.items()
+        },
+        "horizon": horizon,
+        "replications": replications,
+        "seed": seed,
+        "delay": {"geometric": delay.mean} if isinstance(delay, Geometric) else delay,
+    }
+
+
+def collect(
+    environment: Environment,
+    policies: Mapping[str, Policy],
+    kept: Integers,
+    records: Sequence[Record],
+    seconds: float,
+    settings: dict[str, Any],
+) -> Results:
+    """Stack the records of all tasks: policies first, then replications."""
+    shape = (len(policies), len(records) // len(policies), -1)
+    return Results(
+        arms=environment.problem.arms,
+        floors=environment.problem.floors,
+        labels=tuple(policies),
+        policies=tuple(policy.name for policy in policies.values()),
+        rounds=kept,
+        expected=np.array([record.expected for record in records]).reshape(shape),
+        realised=np.array([record.realised for record in records]).reshape(shape),
+        played=np.array([record.state.played for record in records]).reshape(shape),
+        estimates=np.array([posterior_means(record.state) for record in records]).reshape(shape),
+        seconds=seconds,
+        provenance=provenance(settings),
+    )

@@ -1,0 +1,76 @@
+"""A simulation as a file: the environment, the policies, the horizon, replications and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.checks import fail, known, whole
+from evenhand.environment import Environment
+from evenhand.errors import InputError
+from evenhand.files import ENVIRONMENT_KEYS, environment_from, read_toml
+from evenhand.policies import Policy, make_policy
+from evenhand.simulation.delay import Delay, Geometric, as_wait
+from evenhand.simulation.runner import check_horizon, label_policies
+
+KEYS = (*ENVIRONMENT_KEYS, "horizon", "replications", "seed", "delay", "policies")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a file says, checked; ``policies`` is empty if it names none."""
+
+    environment: Environment
+    policies: Mapping[str, Policy]
+    horizon: int | None
+    replications: int
+    seed: int
+    delay: Delay
+
+    @classmethod
+    def load(cls, path: Path) -> Settings:
+        """Read a TOML file; the README shows its keys."""
+        table = read_toml(path)
+        known(f"key in {path}", table, KEYS)
+        environment = environment_from(table, path.parent)
+        horizon = table.get("horizon")
+        if horizon is not None:
+            check_horizon(environment, horizon)
+        return cls(
+            environment,
+            _policies(table.get("policies", [])),
+            horizon,
+            whole("replications", table.get("replications", 1), least=1),
+            whole("seed", table.get("seed", 0), least=0),
+            _delay(table.get("delay", 0)),
+        )
+
+
+def _policies(tables: object) -> dict[str, Policy]:
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        fail("policies", "[[policies]] tables", tables)
+    labelled: dict[str, Policy] = {}
+    for table in tables:
+        label, policy = _policy(dict(table))
+        if label in labelled:
+            fail("labels of policies", "different", f"{label} twice")
+        labelled[label] = policy
+    return label_policies(labelled) if labelled else {}
+
+
+def _policy(table: dict[str, Any]) -> tuple[str, Policy]:
+    if "name" not in table:
+        raise InputError("each [[policies]] table must have a name")
+    label = table.pop("label", None)
+    policy = make_policy(table.pop("name"), **table)
+    return (policy.label() if label is None else label), policy
+
+
+def _delay(given: object) -> Delay:
+    if isinstance(given, Mapping):
+        known("key of delay", given, ("geometric",))
+        return Geometric(given.get("geometric"))  # type: ignore[arg-type]
+    as_wait(given)
+    return given  # type: ignore[return-value]

@@ -1,0 +1,311 @@
+"""Agent: ask, tell whenever feedback comes, change arms in mid-run, snapshot and restore."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand import Agent, FeedbackError, InputError, Problem, SnapshotError, make_policy
+from evenhand.policies import REGISTRY
+from evenhand.simulation._kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+
+SERVING = [name for name, policy in REGISTRY.items() if not policy.knows_means]
+
+
+def three_arms(**options):
+    problem = Problem(["a", "b", "c"], plays=2, floors=[0.5, 0.2, 0.1])
+    return Agent(problem, seed=1, **options)
+
+
+def play(agent, rounds, seed=0):
+    """Ask and tell with random awake sets and rewards; return the decisions."""
+    rng = np.random.default_rng(seed)
+    decisions = []
+    for _ in range(rounds):
+        awake = [arm for arm in agent.problem.arms if rng.random() < 0.8]
+        decision = agent.ask(awake)
+        decisions.append(decision)
+        agent.tell(decision.id, {arm: rng.random() for arm in decision.chosen})
+    return decisions
+
+
+# Asking
+
+
+def test_a_decision_names_awake_arms_and_at_most_plays_of_them():
+    for decision in play(three_arms(), 200):
+        assert set(decision.chosen) <= set(decision.awake)
+        assert len(decision.chosen) == min(2, len(decision.awake))
+
+
+def test_all_arms_are_awake_unless_said_otherwise():
+    assert three_arms().ask().awake == ("a", "b", "c")
+
+
+def test_nobody_awake_is_a_legal_round_in_which_debts_grow():
+    agent = three_arms()
+    assert agent.ask(awake=[]).chosen == ()
+    assert agent.debts() == {"a": 0.5, "b": 0.2, "c": 0.1}
+    assert agent.rounds == 1
+
+
+@pytest.mark.parametrize(
+    ("awake", "message"),
+    [
+        (["a", "bb"], "unknown awake arm 'bb'"),
+        (["a", "a"], "awake arms must be different names"),
+        ("a", "awake arms must be a list of names"),
+        ([1], "non-empty string"),
+    ],
+)
+def test_a_wrong_awake_set_is_refused_and_changes_nothing(awake, message):
+    agent = three_arms()
+    before = agent.snapshot()
+    with pytest.raises(InputError, match=message):
+        agent.ask(awake)
+    assert agent.snapshot() == before
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_an_agent_decides_exactly_as_the_simulator(setting_1, name):
+    """The same scoring function, the same random numbers, the same decisions and rewards."""
+    rounds = 200
+    run = Run(setting_1, make_policy(name), rounds, checkpoints(rounds))
+    simulated = run_compiled(run, streams(4, 0), new_watch()).state
+
+    world = streams(4, 0)
+    agent = Agent(setting_1.problem, make_policy(name))
+    agent._rng = world.policy
+    for _ in range(rounds):
+        awake = world.availability.random(3) < [0.9, 0.8, 0.7]
+        rewards = (world.rewards.random(3) < setting_1.means).astype(float)
+        decision = agent.ask([arm for arm, here in zip("abc", awake, strict=True) if here])
+        agent.tell(decision.id, {arm: rewards["abc".index(arm)] for arm in decision.chosen})
+    for field, array in simulated._asdict().items():
+        assert np.array_equal(getattr(agent._state, field), array), field
+
+
+def test_policies_that_know_secrets_cannot_serve():
+    with pytest.raises(InputError, match="can only be simulated"):
+        three_arms(policy="oracle")
+
+
+def test_the_papers_eta_needs_a_horizon():
+    with pytest.raises(InputError, match="needs a horizon"):
+        three_arms(policy=make_policy("tscsf-b", eta="paper"))
+    three_arms(policy=make_policy("tscsf-b", eta="paper"), horizon=1_000).ask()
+
+
+# Telling
+
+
+def test_feedback_may_be_late_partial_and_out_of_order():
+    agent = three_arms()
+    first, second = agent.ask(["a", "b"]), agent.ask(["b", "c"])
+    assert agent.tell(second.id, {"c": 0.5}).learned == ("c",)
+    assert agent.tell(first.id, {"b": 1.0, "a": 0.25}).learned == ("a", "b")
+    assert agent.tell(second.id, {"b": 0.0}).learned == ("b",)
+    assert agent.posterior_means() == {"a": 1.25 / 3, "b": 2.0 / 4, "c": 1.5 / 3}
+
+
+def test_the_same_feedback_twice_changes_nothing_and_says_so():
+    agent = three_arms()
+    decision = agent.ask(["a", "b"])
+    agent.tell(decision.id, {"a": 1})
+    before = agent.snapshot()
+    receipt = agent.tell(decision.id, {"a": 1.0})
+    assert (receipt.repeated, receipt.learned, receipt.changed) == (("a",), (), False)
+    assert agent.snapshot() == before
+    assert agent.tell(decision.id, {"a": True, "b": False}).learned == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("decision_id", "rewards", "message"),
+    [
+        (99, {"a": 1.0}, "decision must be a known one, got 99: it was never made"),
+        ("1", {"a": 1.0}, "decision must be a known one, got '1'"),
+        (1, {"c": 1.0}, r"must be for an arm it chose \(a, b\), got 'c'"),
+        (1, {"zz": 1.0}, "must be for an arm it chose"),
+        (1, {"b": 1.5}, r"reward of arm 'b' must be a number in \[0, 1\], got 1.5"),
+        (1, {"b": float("nan")}, "reward of arm 'b' must be a number"),
+        (1, {"b": "good"}, "reward of arm 'b' must be a number"),
+        (1, {"b": 0.5, "a": 0.0}, "reward of arm 'a' in decision 1 must be what was told before"),
+        (1, {"b": 0.5, "c": 0.5}, "must be for an arm it chose"),
+        (1, [("a", 1.0)], "feedback must map arms to rewards"),
+    ],
+)
+def test_wrong_feedback_is_refused_and_changes_nothing(decision_id, rewards, message):
+    agent = three_arms()
+    agent.tell(agent.ask(["a", "b"]).id, {"a": 1.0})
+    before = agent.snapshot()
+    with pytest.raises(FeedbackError, match=message):
+        agent.tell(decision_id, rewards)
+    assert agent.snapshot() == before
+
+
+def test_only_the_latest_decisions_are_remembered():
+    agent = three_arms(memory=3)
+    old = agent.ask(["a"])
+    for _ in range(3):
+        agent.ask(["a"])
+    with pytest.raises(FeedbackError, match="only the latest 3 are remembered"):
+        agent.tell(old.id, {"a": 1.0})
+    assert len(json.loads(agent.snapshot())["decisions"]) == 3
+
+
+@given(order=st.permutations(range(12)))
+@settings(max_examples=30, deadline=None)
+def test_what_is_learned_does_not_depend_on_the_order_of_arrival(order):
+    agent = three_arms()
+    decisions = [agent.ask() for _ in range(12)]
+    for position in order:
+        agent.tell(decisions[position].id, dict.fromkeys(decisions[position].chosen, 0.25))
+    played = {arm: sum(arm in d.chosen for d in decisions) for arm in "abc"}
+    assert agent.posterior_means() == {arm: (1 + n / 4) / (2 + n) for arm, n in played.items()}
+
+
+# Changing arms
+
+
+def test_an_arm_that_joins_owes_and_is_owed_nothing_before():
+    agent = three_arms()
+    for _ in range(10):
+        agent.ask(["a"])
+    agent.join("d", floor=0.4, weight=2.0)
+    assert agent.debts()["d"] == 0.0
+    for _ in range(5):
+        agent.ask(["a"])
+    assert agent.debts()["d"] == pytest.approx(5 * 0.4)
+    assert agent.ask(["d"]).chosen == ("d",)
+    assert agent.rates()["d"] == pytest.approx(1 / 6)
+    assert agent.debts()["d"] == pytest.approx(6 * 0.4 - 1)
+
+
+@pytest.mark.parametrize("debt", ["cumulative", "reflected"])
+def test_a_changed_floor_counts_from_then_on_and_what_is_owed_stays(debt):
+    agent = three_arms(policy=make_policy("tscsf-b", debt=debt))
+    for _ in range(10):
+        agent.ask(["c"])
+    agent.change("a", floor=0.1)
+    agent.change("c", floor=0.5)
+    assert agent.debts() == pytest.approx({"a": 5.0, "b": 2.0, "c": 0.0})
+    for _ in range(10):
+        agent.ask([])
+    assert agent.debts() == pytest.approx({"a": 5.0 + 1.0, "b": 4.0, "c": 5.0})
+
+
+def test_a_changed_weight_leaves_debts_alone():
+    agent = three_arms()
+    for _ in range(4):
+        agent.ask(["c"])
+    before = agent.debts()
+    agent.change("a", weight=7.0)
+    assert agent.debts() == before
+    assert agent.problem.weights.tolist() == [7.0, 1.0, 1.0]
+
+
+def test_feedback_for_a_retired_arm_is_ignored_even_if_its_name_returns():
+    agent = three_arms()
+    decision = agent.ask(["a", "b"])
+    agent.retire("b")
+    assert agent.problem.arms == ("a", "c")
+    receipt = agent.tell(decision.id, {"a": 1.0, "b": 1.0})
+    assert (receipt.learned, receipt.ignored) == (("a",), ("b",))
+    later = agent.ask(["a", "c"])
+    agent.join("b", floor=0.3)
+    assert agent.posterior_means()["b"] == 0.5
+    assert agent.tell(later.id, {"c": 0.5}).learned == ("c",)
+    again = agent.ask(["b"])
+    assert agent.tell(again.id, {"b": 1.0}).learned == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda agent: agent.join("a"), "arms must be different names"),
+        (lambda agent: agent.join(""), "non-empty string"),
+        (lambda agent: agent.join("d", floor=1.2), "floor of arm 'd' must be .* got 1.2"),
+        (lambda agent: agent.join("d", weight=-1), "weight of arm 'd' must be .* got -1"),
+        (lambda agent: agent.retire("x"), "unknown arm 'x'"),
+        (lambda agent: agent.change("x", floor=0.1), "unknown arm 'x'"),
+        (lambda agent: agent.change("a", floor=-0.1), "floor of arm 'a' must be .* got -0.1"),
+        (lambda agent: agent.change("a", weight=float("nan")), "weight of arm 'a' must be"),
+    ],
+)
+def test_wrong_changes_are_refused_and_change_nothing(change, message):
+    agent = three_arms()
+    play(agent, 5)
+    before = agent.snapshot()
+    with pytest.raises(InputError, match=message):
+        change(agent)
+    assert agent.snapshot() == before
+
+
+def test_the_last_arm_cannot_retire():
+    agent = Agent(Problem(["a"], plays=1))
+    with pytest.raises(InputError, match="the arm to retire must be one of several, got 'a'"):
+        agent.retire("a")
+
+
+# Reading and restoring
+
+
+def test_reading_draws_no_random_numbers():
+    agent = three_arms()
+    play(agent, 20)
+    before = agent.snapshot()
+    agent.debts(), agent.posterior_means(), agent.rates(), agent.rounds
+    assert agent.snapshot() == before
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_a_restored_agent_goes_on_with_exactly_the_same_decisions(name):
+    agent = three_arms(policy=name)
+    play(agent, 30)
+    unanswered = agent.ask()
+    agent.join("d", floor=0.2)
+    agent.change("a", floor=0.35)
+    twin = Agent.restore(agent.snapshot())
+    assert play(twin, 100, seed=3) == play(agent, 100, seed=3)
+    rewards = dict.fromkeys(unanswered.chosen, 0.5)
+    assert twin.tell(unanswered.id, rewards) == agent.tell(unanswered.id, rewards)
+    assert twin.snapshot() == agent.snapshot()
+
+
+def test_a_snapshot_survives_infinite_eta_and_a_horizon():
+    policy = make_policy("lfg", eta=float("inf"))
+    agent = three_arms(policy=policy, horizon=500)
+    twin = Agent.restore(agent.snapshot())
+    assert twin.policy == policy
+    assert twin.snapshot() == agent.snapshot()
+
+
+def damaged(change):
+    document = json.loads(three_arms().snapshot())
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "snapshot must be JSON"),
+        ("[]", "snapshot must have the format 'evenhand agent'"),
+        (damaged(lambda d: d.update(version=2)), "snapshot must be of version 1, got 2"),
+        (damaged(lambda d: d.pop("state")), "snapshot must be undamaged, got KeyError: 'state'"),
+        (damaged(lambda d: d["state"]["played"].pop()), "played has 2 entries for 3 arms"),
+        (damaged(lambda d: d["problem"].update(plays=0)), "plays must be"),
+        (damaged(lambda d: d["policy"].update(name="x")), "unknown policy 'x'"),
+        (damaged(lambda d: d["joined"].pop("a")), "undamaged"),
+        (damaged(lambda d: d.update(random={})), "undamaged"),
+        (damaged(lambda d: d.update(decisions=[[1]])), "undamaged"),
+    ],
+)
+def test_a_wrong_snapshot_is_refused(text, message):
+    with pytest.raises(SnapshotError, match=message):
+        Agent.restore(text)

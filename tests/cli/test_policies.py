@@ -1,0 +1,29 @@
+"""evenhand policies, and the command as a whole."""
+
+from __future__ import annotations
+
+from evenhand import make_policy
+from evenhand.policies import REGISTRY
+
+
+def test_every_policy_is_listed_with_its_line_and_parameters(evenhand):
+    lines = evenhand("policies").stdout.splitlines()
+    assert len(lines) == 2 * len(REGISTRY)
+    for position, name in enumerate(REGISTRY):
+        assert lines[2 * position].startswith(name)
+        assert make_policy(name).summary in lines[2 * position]
+        for parameter in make_policy(name).parameters():
+            assert f"{parameter}=" in lines[2 * position + 1]
+
+
+def test_the_version_is_printed(evenhand):
+    assert evenhand("--version").stdout.strip().count(".") == 2
+
+
+def test_no_command_prints_help(evenhand):
+    done = evenhand()
+    assert "simulate" in done.stdout + done.stderr
+
+
+def test_an_unknown_command_is_refused(evenhand):
+    assert evenhand("simulat").returncode == 2

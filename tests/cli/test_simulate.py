@@ -1,0 +1,97 @@
+"""evenhand simulate, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evenhand import Results
+
+
+def test_json_is_one_object_with_the_promised_keys(evenhand, file):
+    done = evenhand("simulate", file, "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    document = json.loads(done.stdout)
+    assert set(document) == {"policies", "rounds_per_second"}
+    assert document["rounds_per_second"] > 0
+    first = document["policies"][0]
+    assert first["label"] == "TS [red], reflected"
+    assert first["name"] == "tscsf-b"
+    assert set(first["rates"]) == set(first["shortfall"]) == set(first["estimates"])
+    assert set(first["rates"]) == {"a", "b", "c [x]"}
+    assert 0 < first["reward_standard_error"] < first["reward"] < 1.4
+
+
+def test_the_table_names_policies_and_arms_as_they_are(evenhand, file):
+    done = evenhand("simulate", file)
+    assert done.returncode == 0
+    assert "TS [red], reflected" in done.stdout
+    assert "c [x]" in done.stdout
+    assert "worst shortfall" in done.stdout
+
+
+def test_the_same_command_twice_gives_the_same_tables(evenhand, file, tmp_path):
+    for name in ("one", "two"):
+        assert evenhand("simulate", file, "--out", tmp_path / name).returncode == 0
+    one, two = Results.load(tmp_path / "one"), Results.load(tmp_path / "two")
+    assert one.rounds_table().equals(two.rounds_table())
+    assert one.arms_table().equals(two.arms_table())
+
+
+def test_one_replication_has_null_for_its_standard_error(evenhand, file):
+    file.write_text(file.read_text().replace("replications = 4", "replications = 1"))
+    document = json.loads(evenhand("simulate", file, "--json").stdout)
+    assert document["policies"][0]["reward_standard_error"] is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("floor = 0.5", "floor = 1.5", "floor of arm 'a' must be a number in [0, 1], got 1.5"),
+        ("plays = 2", "plays = 0", "plays must be a whole number of at least 1, got 0"),
+        ("mean = 0.4", "mean = nan", "mean of arm 'a' must be a number in [0, 1], got nan"),
+        ('"tscsf-b"', '"tscsf"', "unknown policy 'tscsf'; did you mean 'tscsf-b'?"),
+        ("eta = 10", "eta = -1", "eta of policy 'tscsf-b' must be a number above 0"),
+        ("plays = 2", "plays 2", "(at line 2, column 7)"),
+    ],
+)
+def test_bad_input_is_one_line_a_code_of_2_and_nothing_written(
+    evenhand, file, tmp_path, old, new, message
+):
+    file.write_text(file.read_text().replace(old, new, 1))
+    done = evenhand("simulate", file, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("evenhand: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_full_output_folder_is_refused_unless_it_may_be_overwritten(evenhand, file, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "keep.txt").write_text("mine")
+    done = evenhand("simulate", file, "--out", out)
+    assert done.returncode == 2
+    assert "must be empty or new" in done.stderr
+    assert [path.name for path in out.iterdir()] == ["keep.txt"]
+    assert evenhand("simulate", file, "--out", out, "--overwrite").returncode == 0
+    assert (out / "rounds.parquet").exists()
+    assert (out / "keep.txt").read_text() == "mine"
+
+
+def test_a_file_without_policies_is_refused(evenhand, file):
+    file.write_text(file.read_text().partition("[[policies]]")[0])
+    done = evenhand("simulate", file)
+    assert done.returncode == 2
+    assert "at least one [[policies]] table" in done.stderr
+
+
+def test_a_missing_file_is_named(evenhand, tmp_path):
+    done = evenhand("simulate", tmp_path / "no.toml")
+    assert done.returncode == 2
+    assert "cannot read" in done.stderr
+    assert "no.toml" in done.stderr

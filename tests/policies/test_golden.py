@@ -1,0 +1,134 @@
+"""Trajectories and scores worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from evenhand import make_policy
+from evenhand.policies import Situation, new_state
+from evenhand.policies.steps import advance, choose, learn
+from evenhand.problem import Problem
+
+PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
+
+
+class Script:
+    """Random numbers in a known order; remembers which posteriors were asked for."""
+
+    def __init__(self, samples=()):
+        self.samples = list(samples)
+        self.posteriors = []
+
+    def beta(self, alpha, beta):
+        self.posteriors.append((alpha, beta))
+        return self.samples.pop(0)
+
+    def standard_normal(self):
+        return self.samples.pop(0)
+
+
+def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
+    """Play with everybody awake; return the chosen arm and the debts after each round."""
+    arms = len(problem.arms)
+    state, terms = new_state(arms), problem.terms
+    constants = policy.constants(Situation(problem, None, np.array([0.9, 0.2])))
+    steps = []
+    for t in range(rounds):
+        awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
+        policy.score(scores, awake, state, terms, constants, script)
+        count = choose(chosen, awake, scores, np.empty(arms), terms.plays, script)
+        advance(state, terms, awake, chosen[:count], policy.reflected)
+        for i in chosen[:count]:
+            learn(state, i, rewards[t][i], policy.binarised, script)
+        steps.append((chosen[:count].tolist(), [round(debt, 9) for debt in state.debts]))
+    return steps
+
+
+# With eta = 0.1 a score is 10 Q_i + w_i estimate_i. The estimates are all 1 here: the confidence
+# bounds are truncated (min(1, ...)) in the first five rounds, and the samples are scripted.
+CUMULATIVE = [
+    ([0], [0.0, 0.3]),  # 1 > 0.5;              0.4 - 1 -> 0,  0.3
+    ([1], [0.0, 0.0]),  # 1 < 3 + 0.5;          0.8 - 1 -> 0,  0.6 - 1 -> 0
+    ([0], [0.0, 0.0]),  # 1 > 0.5;              1.2 - 2 -> 0,  0.9 - 1 -> 0
+    ([0], [0.0, 0.2]),  # 1 > 0.5;              1.6 - 3 -> 0,  1.2 - 1
+    ([1], [0.0, 0.0]),  # 1 < 2 + 0.5;          2.0 - 3 -> 0,  1.5 - 2 -> 0
+]
+REFLECTED = [
+    ([0], [0.0, 0.3]),  # 1 > 0.5;              0 + 0.4 - 1 -> 0,    0 + 0.3
+    ([1], [0.4, 0.0]),  # 1 < 3 + 0.5;          0 + 0.4,             0.3 + 0.3 - 1 -> 0
+    ([0], [0.0, 0.3]),  # 4 + 1 > 0.5;          0.4 + 0.4 - 1 -> 0,  0 + 0.3
+    ([1], [0.4, 0.0]),  # 1 < 3 + 0.5;          0 + 0.4,             0.3 + 0.3 - 1 -> 0
+    ([0], [0.0, 0.3]),  # 4 + 1 > 0.5;          0.4 + 0.4 - 1 -> 0,  0 + 0.3
+]
+
+
+@pytest.mark.parametrize(
+    ("debt", "expected"), [("cumulative", CUMULATIVE), ("reflected", REFLECTED)]
+)
+def test_lfg_plays_the_hand_worked_rounds(debt, expected):
+    policy = make_policy("lfg", eta=0.1, debt=debt)
+    assert trajectory(policy, 5, [[1.0, 0.0]] * 5) == expected
+
+
+@pytest.mark.parametrize(
+    ("debt", "expected"), [("cumulative", CUMULATIVE), ("reflected", REFLECTED)]
+)
+def test_tscsf_b_plays_the_hand_worked_rounds(debt, expected):
+    policy, script = make_policy("tscsf-b", eta=0.1, debt=debt), Script([1.0] * 10)
+    assert trajectory(policy, 5, [[1.0, 0.0]] * 5, script) == expected
+
+
+def test_tscsf_b_follows_its_samples_and_updates_its_posteriors():
+    """Eta infinite: the larger w theta wins; Eq. (4) moves alpha by X and beta by 1 - X."""
+    # w theta: (0.2, 0.25) -> arm 1; (0.5, 0.45) -> arm 0; (0.1, 0.4) -> arm 1.
+    script = Script([0.2, 0.5, 0.5, 0.9, 0.1, 0.8])
+    policy = make_policy("tscsf-b", eta=math.inf)
+    steps = trajectory(policy, 3, [[0.0, 1.0], [0.25, 0.0], [0.0, 0.0]], script)
+    assert [chosen for chosen, _ in steps] == [[1], [0], [1]]
+    assert script.posteriors == [(1, 1), (1, 1), (1, 1), (2, 1), (1.25, 1.75), (2, 1)]
+
+
+def scores_of(policy, state, script=None):
+    scores = np.empty(2)
+    constants = policy.constants(Situation(PROBLEM, None, np.array([0.9, 0.2])))
+    policy.score(scores, np.arange(2), state, PROBLEM.terms, constants, script)
+    return scores.tolist()
+
+
+def seasoned():
+    """After 999 rounds: 100 rewards adding up to 40, and none."""
+    state = new_state(2)
+    state.rounds[0] = 999
+    state.feedbacks[:] = [100, 0]
+    state.reward_sums[:] = [40.0, 0.0]
+    state.debts[:] = [2.0, 5.0]
+    return state
+
+
+def test_lfg_adds_the_confidence_radius_and_trusts_the_unknown_fully():
+    radius = math.sqrt(3 * math.log(1_000) / (2 * 100))
+    wanted = [2.0 / 10 + 1.0 * (0.4 + radius), 5.0 / 10 + 0.5 * 1.0]
+    assert scores_of(make_policy("lfg", eta=10), seasoned()) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_cl_sg_moves_all_estimates_by_one_seed():
+    spread = math.sqrt(2.0 * math.log(1_000))
+    wanted = [0.2 + (0.4 - 0.7 * spread / math.sqrt(101)), 0.5 + 0.5 * (0.0 - 0.7 * spread)]
+    policy = make_policy("cl-sg", eta=10, gamma=2)
+    assert scores_of(policy, seasoned(), Script([-0.7])) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_oracle_uses_the_true_means():
+    assert scores_of(make_policy("oracle", eta=10), seasoned()) == pytest.approx([1.1, 0.6])
+
+
+def test_floor_first_looks_at_estimates_only_among_equal_debts():
+    policy, state = make_policy("floor-first"), seasoned()
+    assert scores_of(policy, state, Script([1.0, 0.1])) == [0.0, 1.0]
+    state.debts[:] = 5e15
+    assert scores_of(policy, state, Script([0.9, 0.1])) == [1.0, 0.0]
+    state.debts[:] = 0.0
+    assert scores_of(policy, state, Script([0.25, 0.5])) == [0.0, 0.0]

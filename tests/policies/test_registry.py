@@ -1,0 +1,112 @@
+"""Checks that every registered policy passes, whoever wrote it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from evenhand import InputError, Problem, make_policy
+from evenhand.policies import REGISTRY, Situation
+
+ALL = list(REGISTRY)
+PROBLEM = Problem(3, plays=2, floors=0.2)
+
+
+def test_the_promised_policies_are_there():
+    promised = ["tscsf-b", "lfg", "thompson", "ucb", "oracle", "cl-sg", "floor-first", "uniform"]
+    assert set(promised) <= set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_is_frozen_keyword_only_and_has_defaults(name):
+    policy = make_policy(name)
+    assert all(field.kw_only for field in fields(policy))
+    with pytest.raises(FrozenInstanceError):
+        policy.label_of_nothing = 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_says_in_one_line_what_it_does_and_gives_formula_and_example(name):
+    text = inspect.getdoc(REGISTRY[name])
+    assert 10 < len(make_policy(name).summary) < 90
+    assert ".. math::" in text
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_its_scoring_function_is_plain(name):
+    """No numba, and no reductions that NumPy and numba add up in different orders."""
+    module = inspect.getmodule(REGISTRY[name].score)
+    source = inspect.getsource(module)
+    assert "numba" not in source
+    called = {
+        node.func.attr
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert not called & {"sum", "mean", "dot", "prod", "cumsum"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_its_label_is_its_name_while_all_parameters_are_at_their_defaults(name):
+    assert make_policy(name).label() == name
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_unknown_parameter_is_refused(name):
+    with pytest.raises(InputError, match=f"unknown parameter of policy '{name}' 'etta'"):
+        make_policy(name, etta=1)
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "eta" in make_policy(n).parameters()])
+@pytest.mark.parametrize("eta", [0, -1, float("nan"), "big", True, None])
+def test_eta_must_be_positive(name, eta):
+    with pytest.raises(InputError, match=f"eta of policy '{name}' must be a number above 0"):
+        make_policy(name, eta=eta)
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "eta" in make_policy(n).parameters()])
+def test_the_papers_eta_depends_on_the_horizon(name):
+    policy = make_policy(name, eta="paper")
+    situation = Situation(Problem(6, plays=3), 20_000, PROBLEM.floors)
+    assert policy.constants(situation).eta == pytest.approx(63.55, abs=0.005)
+    with pytest.raises(InputError, match="needs a horizon"):
+        policy.constants(Situation(PROBLEM, None, PROBLEM.floors))
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "debt" in make_policy(n).parameters()])
+def test_a_debt_is_of_one_of_two_forms(name):
+    assert make_policy(name, debt="reflected").reflected
+    assert not make_policy(name, debt="cumulative").reflected
+    with pytest.raises(InputError, match="must be one of 'cumulative', 'reflected', got 'x'"):
+        make_policy(name, debt="x")
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "rewards" in make_policy(n).parameters()])
+def test_rewards_are_learned_in_one_of_two_forms(name):
+    assert make_policy(name, rewards="binarised").binarised
+    assert not make_policy(name).binarised
+    with pytest.raises(InputError, match="must be one of 'fractional', 'binarised', got 'x'"):
+        make_policy(name, rewards="x")
+
+
+def test_infinity_may_be_a_word():
+    assert make_policy("lfg", eta="inf") == make_policy("lfg", eta=float("inf"))
+
+
+def test_an_unknown_policy_is_answered_with_the_nearest_one():
+    with pytest.raises(InputError, match="unknown policy 'tscfs-b'; did you mean 'tscsf-b'"):
+        make_policy("tscfs-b")
+
+
+def test_the_defaults_are_those_of_the_publications():
+    assert make_policy("tscsf-b").debt == "cumulative"
+    assert make_policy("lfg").debt == "reflected"
+
+
+def test_gamma_must_be_above_zero():
+    with pytest.raises(InputError, match="gamma of policy 'cl-sg' must be a number above 0, got 0"):
+        make_policy("cl-sg", gamma=0)

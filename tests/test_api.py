@@ -1,0 +1,35 @@
+"""The public names: sorted, complete, and nothing heavy behind a plain import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import evenhand
+from evenhand import MissingExtra, extras
+
+
+def test_public_names_are_sorted_and_exist():
+    assert evenhand.__all__ == sorted(evenhand.__all__)
+    assert all(hasattr(evenhand, name) for name in evenhand.__all__)
+
+
+def test_every_public_name_is_documented():
+    assert all(getattr(evenhand, name).__doc__ for name in evenhand.__all__)
+
+
+def test_importing_the_core_loads_no_optional_package():
+    code = (
+        "import sys, evenhand; "
+        "print([m for m in ('numba', 'polars', 'rich', 'typer', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_missing_package_is_named_together_with_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(MissingExtra, match=r"'polars'.*evenhand\[lab\]"):
+        extras.load("polars")

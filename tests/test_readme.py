@@ -1,0 +1,51 @@
+"""The README is true: its programs run and its files are understood."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evenhand.simulation import Settings
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("position", range(len(blocks("python"))))
+def test_its_programs_run(position, capsys):
+    exec(compile(blocks("python")[position], "README.md", "exec"), {})
+    assert capsys.readouterr().out
+
+
+def test_its_first_program_is_short_and_keeps_its_promise():
+    program = blocks("python")[0]
+    scope: dict = {}
+    exec(program, scope)
+    assert len([line for line in program.splitlines() if line.strip()]) <= 10
+    assert scope["agent"].rates()["sport"] == pytest.approx(0.3, abs=0.005)
+
+
+def test_its_file_is_understood(tmp_path):
+    file = tmp_path / "file.toml"
+    file.write_text(blocks("toml")[0], encoding="utf-8")
+    assert list(Settings.load(file).policies) == ["TS, reflected"]
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.name
+)
+def test_the_examples_are_understood(example):
+    assert Settings.load(example).policies
+
+
+def test_its_commands_are_targets_of_the_makefile():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    commands = re.findall(r"^make (\w+)", README, flags=re.MULTILINE)
+    assert "test" in commands
+    assert all(f"\n{command}:" in makefile for command in commands)

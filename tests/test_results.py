@@ -1,0 +1,101 @@
+"""Results: tables, helpers, and files that give back what was saved."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from evenhand import InputError, Results, make_policy, simulate
+
+
+@pytest.fixture
+def results(setting_1):
+    policies = {"mine": make_policy("tscsf-b", eta=math.inf), "random": "uniform"}
+    return simulate(setting_1, policies, horizon=500, replications=6, seed=2)
+
+
+def test_the_reward_is_the_mean_of_expected_rewards_per_round(results):
+    per_round = results.expected[0, :, -1] / 500
+    assert results.reward("mine").mean == pytest.approx(per_round.mean())
+    assert results.reward("mine").standard_error == pytest.approx(stats.sem(per_round))
+
+
+def test_one_replication_has_no_standard_error(setting_1):
+    results = simulate(setting_1, ["uniform"], horizon=50)
+    assert math.isnan(results.reward("uniform").standard_error)
+
+
+def test_the_regret_is_time_averaged_with_students_interval(results):
+    curve = results.regret("mine", 1.038)
+    values = 1.038 - results.expected[0, :, 9] / 10
+    low, high = stats.t.interval(0.95, 5, loc=values.mean(), scale=stats.sem(values))
+    assert curve.rounds[9] == 10
+    assert (curve.low[9], curve.mean[9], curve.high[9]) == pytest.approx((low, values.mean(), high))
+
+
+def test_a_negative_regret_stays_negative(results):
+    assert results.regret("mine", 0.5).mean[-1] < 0
+
+
+def test_rates_and_shortfall(results):
+    rates = results.played[1] / 500
+    assert list(results.rates("random").values()) == pytest.approx(rates.mean(axis=0))
+    missed = np.maximum(np.array([0.5, 0.6, 0.4]) - rates, 0).mean(axis=0)
+    assert list(results.shortfall("random").values()) == pytest.approx(missed)
+
+
+def test_an_unknown_label_lists_the_known_ones(results):
+    with pytest.raises(InputError, match="unknown policy label 'mnie'; did you mean 'mine'"):
+        results.rates("mnie")
+
+
+def test_the_tables_are_long(results):
+    rounds, arms = results.rounds_table(), results.arms_table()
+    assert rounds.columns == ["policy", "replication", "round", "expected", "realised"]
+    assert len(rounds) == 2 * 6 * results.rounds.size
+    assert len(arms) == 2 * 6 * 3
+    line = arms.filter((pl.col("policy") == "random") & (pl.col("replication") == 4))
+    assert line["played"].to_list() == results.played[1, 4].tolist()
+    assert line["arm"].to_list() == ["a", "b", "c"]
+
+
+def test_saved_results_come_back(results, tmp_path):
+    results.save(tmp_path / "deep" / "out")
+    again = Results.load(tmp_path / "deep" / "out")
+    assert again.rounds_table().equals(results.rounds_table())
+    assert again.arms_table().equals(results.arms_table())
+    assert (again.arms, again.labels, again.policies) == (
+        results.arms,
+        results.labels,
+        results.policies,
+    )
+    assert again.provenance == results.provenance
+
+
+def test_every_file_says_where_it_came_from(results, tmp_path):
+    results.save(tmp_path / "out")
+    for name in ("rounds.parquet", "arms.parquet"):
+        told = json.loads(pl.read_parquet_metadata(tmp_path / "out" / name)["evenhand"])
+        assert told["settings"]["seed"] == 2
+        assert told["settings"]["policies"]["mine"]["eta"] == "inf"
+        assert told["versions"]["evenhand"]
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+def test_a_folder_with_something_in_it_is_refused(results, tmp_path):
+    (tmp_path / "mine.txt").write_text("x")
+    with pytest.raises(InputError, match="must be empty or new"):
+        results.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    results.save(tmp_path, overwrite=True)
+    assert (tmp_path / "mine.txt").exists()
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(InputError, match="must hold saved results"):
+        Results.load(tmp_path)
