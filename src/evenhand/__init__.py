@@ -2,14 +2,18 @@
 
 from evenhand.agent import Agent, Decision, Receipt
 from evenhand.availability import Independent, Joint, Trace
+from evenhand.benchmark import find_optimum
 from evenhand.environment import Bernoulli, Beta, Environment, Recorded
 from evenhand.errors import (
+    Certificate,
     EvenhandError,
     FeedbackError,
+    InfeasibleFloors,
     InputError,
     MissingExtra,
     SnapshotError,
 )
+from evenhand.optimum import Optimum
 from evenhand.policies import Policy, make_policy
 from evenhand.problem import Problem
 from evenhand.results import Results
@@ -19,15 +23,18 @@ __all__ = [
     "Agent",
     "Bernoulli",
     "Beta",
+    "Certificate",
     "Decision",
     "Environment",
     "EvenhandError",
     "FeedbackError",
     "Geometric",
     "Independent",
+    "InfeasibleFloors",
     "InputError",
     "Joint",
     "MissingExtra",
+    "Optimum",
     "Policy",
     "Problem",
     "Receipt",
@@ -35,6 +42,7 @@ __all__ = [
     "Results",
     "SnapshotError",
     "Trace",
+    "find_optimum",
     "make_policy",
     "simulate",
 ]

@@ -19,10 +19,15 @@ SUM_TOLERANCE = 1e-9
 
 
 class Sets(NamedTuple):
-    """Availability as arrays; the parts that do not apply are empty."""
+    """Availability as arrays; the parts that do not apply are empty.
+
+    ``probabilities`` of arms on their own, or ``members`` (a row a set) with their ``chances``;
+    ``cumulative`` chances where sets are drawn, none where they are replayed in order.
+    """
 
     probabilities: Floats = frozen(np.empty(0))
     members: Masks = frozen(np.empty((0, 0), dtype=np.bool_))
+    chances: Floats = frozen(np.empty(0))
     cumulative: Floats = frozen(np.empty(0))
 
 
@@ -100,7 +105,11 @@ class Joint:
         cumulative = np.cumsum(chances)
         if abs(cumulative[-1] - 1.0) > SUM_TOLERANCE:
             fail("the sum of the sets' probabilities", "1", float(cumulative[-1]))
-        return Sets(members=members, cumulative=frozen(cumulative / cumulative[-1]))
+        return Sets(
+            members=members,
+            chances=frozen(chances / cumulative[-1]),
+            cumulative=frozen(cumulative / cumulative[-1]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +124,8 @@ class Trace:
 
     def arrays(self, arms: Sequence[str]) -> Sets:
         """Return the checked arrays for these arms."""
-        return Sets(members=member_table("round", self.rounds, arms))
+        members = member_table("round", self.rounds, arms)
+        return Sets(members=members, chances=frozen(np.full(len(members), 1.0 / len(members))))
 
 
 Availability: TypeAlias = Independent | Joint | Trace

@@ -6,6 +6,7 @@
     ├── InputError (also a ValueError)     something given breaks a stated rule
     │   ├── FeedbackError                  feedback that cannot belong to the decision it names
     │   └── SnapshotError                  a snapshot that is damaged or of another version
+    ├── InfeasibleFloors                   floors that no policy could keep, with the proof
     └── MissingExtra (also an ImportError) a feature whose optional packages are not installed
 
 A message names the thing, the rule and the value:
@@ -13,6 +14,9 @@ A message names the thing, the rule and the value:
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class EvenhandError(Exception):
@@ -33,3 +37,67 @@ class SnapshotError(InputError):
 
 class MissingExtra(EvenhandError, ImportError):  # noqa: N818  (reads as what it is)
     """A feature whose optional packages are not installed; the message names the extra."""
+
+
+class Certificate(NamedTuple):
+    """Proof that floors cannot be kept: what some arms are promised, and what there is to give.
+
+    ``promised`` and ``possible`` are plays a round of all these arms together.
+    """
+
+    arms: tuple[str, ...]
+    promised: float
+    possible: float
+
+
+class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
+    """Floors that no policy could keep.
+
+    Attributes
+    ----------
+    certificate
+        The arms concerned, what they are promised together and the most that can be given.
+    floor_headroom
+        The multiplier (below 1) to which all floors would have to be scaled.
+    too_high
+        Arms whose floor exceeds their own availability, with both numbers.
+    """
+
+    def __init__(
+        self,
+        certificate: Certificate,
+        floor_headroom: float,
+        too_high: Sequence[tuple[str, float, float]] = (),
+    ) -> None:
+        self.certificate = certificate
+        self.floor_headroom = floor_headroom
+        self.too_high = tuple(too_high)
+        one = len(certificate.arms) == 1
+        sentence = (
+            f"The floors cannot all be kept: {_listed(certificate.arms)} "
+            f"{'is' if one else 'are together'} promised {certificate.promised:.6g} plays a round, "
+            f"but at most {certificate.possible:.6g} can be given."
+        )
+        for arm, floor, awake in self.too_high[:SHOWN]:
+            sentence += (
+                f" The floor of arm {arm!r}, {floor:.6g}, exceeds its availability, {awake:.6g}."
+            )
+        super().__init__(sentence)
+
+
+SHOWN = 5
+
+
+def _listed(arms: Sequence[str]) -> str:
+    """Name a few arms.
+
+    >>> _listed(["a", "b", "c"])
+    "arms 'a', 'b' and 'c'"
+    >>> _listed([str(i) for i in range(9)])
+    "arms '0', '1', '2', '3', '4' and 4 others"
+    """
+    if len(arms) == 1:
+        return f"arm {arms[0]!r}"
+    if len(arms) <= SHOWN:
+        return "arms " + ", ".join(map(repr, arms[:-1])) + f" and {arms[-1]!r}"
+    return "arms " + ", ".join(map(repr, arms[:SHOWN])) + f" and {len(arms) - SHOWN} others"

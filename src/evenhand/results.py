@@ -57,6 +57,8 @@ class Results:
         up, and the rewards that came.
     played, estimates
         Rounds played and estimated mean at the end (policy x replication x arm).
+    with_floors, without_floors
+        Rewards per round of the optimum, Opt-F (None if the floors are infeasible) and Opt-NF.
     seconds
         Time taken, compilation not counted.
     provenance
@@ -72,6 +74,8 @@ class Results:
     realised: Floats
     played: Integers
     estimates: Floats
+    with_floors: float | None
+    without_floors: float
     seconds: float
     provenance: Mapping[str, Any]
 
@@ -99,13 +103,17 @@ class Results:
         """Return half the width of Student's 95% interval around :meth:`reward`."""
         return self.reward(label).standard_error * self._quantile()
 
-    def regret(self, label: str, optimum: float) -> Curve:
-        r"""Return the time-averaged regret against a reward per round, with a 95% interval.
+    def regret(self, label: str, optimum: float | None = None) -> Curve:
+        r"""Return the time-averaged regret with a 95% interval, against Opt-F by default.
 
         .. math:: R(t) = \text{optimum} - \frac{1}{t} \sum_{\tau \le t} \sum_{i \in A(\tau)} w_i u_i
 
         It may be negative and is never clipped. The interval is Student's.
         """
+        if optimum is None:
+            if self.with_floors is None:
+                raise InputError("regret must have an optimum to be against: floors are infeasible")
+            optimum = self.with_floors
         regrets = optimum - self.expected[self._index(label)] / self.rounds
         mean = regrets.mean(axis=0)
         spread = _standard_error(regrets) * self._quantile()
@@ -160,6 +168,8 @@ class Results:
         check_folder(folder, overwrite=overwrite)
         heading = {
             "policies": dict(zip(self.labels, self.policies, strict=True)),
+            "with_floors": self.with_floors,
+            "without_floors": self.without_floors,
             "seconds": self.seconds,
             **self.provenance,
         }
@@ -196,6 +206,8 @@ class Results:
             realised=rounds["realised"].to_numpy().reshape(wide),
             played=arms["played"].to_numpy().reshape(wide),
             estimates=arms["estimate"].to_numpy().reshape(wide),
+            with_floors=heading.pop("with_floors"),
+            without_floors=heading.pop("without_floors"),
             seconds=heading.pop("seconds"),
             provenance=heading,
         )

@@ -14,7 +14,7 @@ from evenhand.policies import REGISTRY
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
-SERVING = [name for name, policy in REGISTRY.items() if not policy.knows_means]
+SERVING = [name for name, policy in REGISTRY.items() if not policy.knows_nature]
 
 
 def three_arms(**options):

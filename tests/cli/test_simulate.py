@@ -14,13 +14,16 @@ def test_json_is_one_object_with_the_promised_keys(evenhand, file):
     assert done.returncode == 0
     assert done.stderr == ""
     document = json.loads(done.stdout)
-    assert set(document) == {"policies", "rounds_per_second"}
+    assert set(document) == {"policies", "optimum", "rounds_per_second"}
+    best = document["optimum"]
+    assert best["with_floors"] <= best["without_floors"]
     assert document["rounds_per_second"] > 0
     first = document["policies"][0]
     assert first["label"] == "TS [red], reflected"
     assert first["name"] == "tscsf-b"
     assert set(first["rates"]) == set(first["shortfall"]) == set(first["estimates"])
     assert set(first["rates"]) == {"a", "b", "c [x]"}
+    assert first["regret"] == pytest.approx(best["with_floors"] - first["reward"])
     assert 0 < first["reward_standard_error"] < first["reward"] < 1.4
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from evenhand import make_policy
-from evenhand.policies import Situation, new_state
+from evenhand.optimum import Awake
+from evenhand.policies import Nature, Situation, new_state
 from evenhand.policies.steps import advance, choose, learn
 from evenhand.problem import Problem
 
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
+NATURE = Nature(np.array([0.9, 0.2]), Awake(np.ones(2), np.empty((0, 0), dtype=bool), np.empty(0)))
 
 
 class Script:
@@ -34,7 +36,7 @@ def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
     """Play with everybody awake; return the chosen arm and the debts after each round."""
     arms = len(problem.arms)
     state, terms = new_state(arms), problem.terms
-    constants = policy.constants(Situation(problem, None, np.array([0.9, 0.2])))
+    constants = policy.constants(Situation(problem, None, NATURE))
     steps = []
     for t in range(rounds):
         awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
@@ -93,7 +95,7 @@ def test_tscsf_b_follows_its_samples_and_updates_its_posteriors():
 
 def scores_of(policy, state, script=None):
     scores = np.empty(2)
-    constants = policy.constants(Situation(PROBLEM, None, np.array([0.9, 0.2])))
+    constants = policy.constants(Situation(PROBLEM, None, NATURE))
     policy.score(scores, np.arange(2), state, PROBLEM.terms, constants, script)
     return scores.tolist()
 

@@ -6,13 +6,16 @@ import ast
 import inspect
 from dataclasses import FrozenInstanceError, fields
 
+import numpy as np
 import pytest
 
 from evenhand import InputError, Problem, make_policy
-from evenhand.policies import REGISTRY, Situation
+from evenhand.optimum import Awake
+from evenhand.policies import REGISTRY, Nature, Situation
 
 ALL = list(REGISTRY)
 PROBLEM = Problem(3, plays=2, floors=0.2)
+NATURE = Nature(PROBLEM.floors, Awake(np.ones(3), np.empty((0, 0), dtype=bool), np.empty(0)))
 
 
 def test_the_promised_policies_are_there():
@@ -71,10 +74,10 @@ def test_eta_must_be_positive(name, eta):
 @pytest.mark.parametrize("name", [n for n in ALL if "eta" in make_policy(n).parameters()])
 def test_the_papers_eta_depends_on_the_horizon(name):
     policy = make_policy(name, eta="paper")
-    situation = Situation(Problem(6, plays=3), 20_000, PROBLEM.floors)
+    situation = Situation(Problem(6, plays=3), 20_000, NATURE)
     assert policy.constants(situation).eta == pytest.approx(63.55, abs=0.005)
     with pytest.raises(InputError, match="needs a horizon"):
-        policy.constants(Situation(PROBLEM, None, PROBLEM.floors))
+        policy.constants(Situation(PROBLEM, None, NATURE))
 
 
 @pytest.mark.parametrize("name", [n for n in ALL if "debt" in make_policy(n).parameters()])

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from evenhand.cli.optimum import optimum
 from evenhand.cli.policies import policies
 from evenhand.cli.screen import errors, screen
 from evenhand.cli.simulate import simulate
@@ -22,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(simulate)
+app.command()(optimum)
 app.command()(policies)
 
 

@@ -62,15 +62,26 @@ def as_json(results: Results) -> dict[str, Any]:
                 "name": name,
                 "reward": results.reward(label).mean,
                 "reward_standard_error": results.reward(label).standard_error,
-                "regret": None,
+                "regret": regret(results, label),
                 "rates": results.rates(label),
                 "shortfall": results.shortfall(label),
                 "estimates": results.mean_estimates(label),
             }
             for label, name in zip(results.labels, results.policies, strict=True)
         ],
+        "optimum": {
+            "with_floors": results.with_floors,
+            "without_floors": results.without_floors,
+        },
         "rounds_per_second": results.rounds_per_second,
     }
+
+
+def regret(results: Results, label: str) -> float | None:
+    """Return the regret at the horizon; None if no policy could keep the floors."""
+    if results.with_floors is None:
+        return None
+    return float(results.regret(label).mean[-1])
 
 
 def show(results: Results) -> None:
@@ -79,6 +90,15 @@ def show(results: Results) -> None:
         f"{results.horizon:,} rounds, {results.replications:,} replications, "
         f"{results.rounds_per_second:,.0f} rounds per second"
     )
+    if results.with_floors is None:
+        screen.print(
+            f"optimum: no policy could keep these floors (see evenhand optimum); "
+            f"{results.without_floors:.5f} without them"
+        )
+    else:
+        screen.print(
+            f"optimum: {results.with_floors:.5f} with floors, {results.without_floors:.5f} without"
+        )
     screen.print()
     screen.print(policy_table(results))
     if len(results.arms) <= MANY_ARMS:
@@ -92,17 +112,19 @@ def policy_table(results: Results) -> Table:
     table.add_column("policy", style="bold")
     table.add_column("reward per round", justify="right")
     table.add_column("± 95%", justify="right")
+    table.add_column("regret", justify="right")
     table.add_column("worst shortfall", justify="right")
     table.add_column("arm")
     for label in results.labels:
         reward = results.reward(label)
         shortfall = results.shortfall(label)
         worst = max(shortfall, key=lambda arm: shortfall[arm])
-        margin = results.margin(label)
+        margin, lost = results.margin(label), regret(results, label)
         table.add_row(
             escape(label),
             f"{reward.mean:.5f}",
             "" if results.replications < 2 else f"{margin:.5f}",
+            "" if lost is None else f"{lost:.5f}",
             f"{shortfall[worst]:.5f}",
             escape(worst) if shortfall[worst] > 0 else "",
         )

@@ -15,6 +15,7 @@ from evenhand.arrays import Floats, Integers
 from evenhand.bounds import paper_eta
 from evenhand.checks import choice, fail
 from evenhand.errors import InputError
+from evenhand.optimum import Awake
 from evenhand.policies.state import State
 from evenhand.problem import Problem, Terms
 
@@ -27,16 +28,23 @@ Score: TypeAlias = Callable[
 ]
 
 
+class Nature(NamedTuple):
+    """Nature's secrets: the true means, and how arms wake."""
+
+    means: Floats
+    awake: Awake
+
+
 class Situation(NamedTuple):
     """What a policy's constants may depend on.
 
-    ``horizon`` is None where decisions go on for ever, and ``means`` is None wherever nature's
+    ``horizon`` is None where decisions go on for ever, and ``nature`` is None wherever nature's
     secrets are not to be had: only simulations know them.
     """
 
     problem: Problem
     horizon: int | None = None
-    means: Floats | None = None
+    nature: Nature | None = None
 
 
 class NoConstants(NamedTuple):
@@ -62,7 +70,7 @@ class Policy(ABC):
     """
 
     name: ClassVar[str]
-    knows_means: ClassVar[bool] = False
+    knows_nature: ClassVar[bool] = False
 
     @staticmethod
     @abstractmethod
@@ -94,6 +102,14 @@ class Policy(ABC):
     def constants(self, situation: Situation) -> tuple[Any, ...]:
         """Return what the scoring function needs beyond state and terms, as a NamedTuple."""
         return NoConstants()
+
+    def nature_of(self, situation: Situation) -> Nature:
+        """Return nature's secrets, which only a simulation can tell."""
+        if situation.nature is None:
+            raise InputError(
+                f"policy {self.name!r} knows nature's secrets: it can only be simulated"
+            )
+        return situation.nature
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters by name."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.arrays import Floats, Integers
-from evenhand.errors import InputError
 from evenhand.policies.base import Situation, WithEta
 from evenhand.policies.state import State
 from evenhand.problem import Terms
@@ -64,10 +63,8 @@ class Oracle(WithEta):
 
     name = "oracle"
     score = staticmethod(score)
-    knows_means = True
+    knows_nature = True
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
-        """Return eta and the means, which only a simulation can tell."""
-        if situation.means is None:
-            raise InputError("policy 'oracle' knows the true means: it can only be simulated")
-        return OracleConstants(self.eta_for(situation), situation.means)
+        """Return eta and the means."""
+        return OracleConstants(self.eta_for(situation), self.nature_of(situation).means)

@@ -12,6 +12,8 @@ from evenhand.policies.base import Policy
 from evenhand.policies.cl_sg import ClSg
 from evenhand.policies.floor_first import FloorFirst
 from evenhand.policies.lfg import Lfg
+from evenhand.policies.opt_f import OptF
+from evenhand.policies.opt_nf import OptNf
 from evenhand.policies.oracle import Oracle
 from evenhand.policies.thompson import Thompson
 from evenhand.policies.tscsf_b import TscsfB
@@ -20,7 +22,18 @@ from evenhand.policies.uniform import Uniform
 
 REGISTRY: Mapping[str, type[Policy]] = {
     policy.name: policy
-    for policy in (TscsfB, Lfg, Thompson, Ucb, Oracle, ClSg, FloorFirst, Uniform)
+    for policy in (
+        TscsfB,
+        Lfg,
+        Thompson,
+        Ucb,
+        ClSg,
+        FloorFirst,
+        Uniform,
+        Oracle,
+        OptF,
+        OptNf,
+    )
 }
 
 

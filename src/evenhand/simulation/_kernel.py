@@ -1,26 +1,17 @@
-"""The compiled engine: the only numba code, and the only hot loop.
-
-:func:`compiled` turns a plain function into a machine-code one, together with every plain
-function of this package that it calls. Machine code is cached on disk; its name carries a digest
-of all the sources it was made from, so that an edited function is never served stale.
-"""
+"""The compiled engine: the only hot loop of a simulation."""
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable
-from functools import cache
 from heapq import heappop, heappush
-from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from evenhand.arrays import Floats, Integers
 from evenhand.availability import draw_awake
 from evenhand.environment import World, draw_rewards
+from evenhand.machine import compiled
 from evenhand.policies.base import Score
 from evenhand.policies.state import State, new_state
 from evenhand.policies.steps import advance, choose, learn
@@ -115,41 +106,3 @@ def play(
 def kernel_for(policy_score: Score) -> Callable[..., None]:
     """Return :func:`play` compiled around one scoring function, in place of TSCSF-B's."""
     return compiled(play, score=policy_score)
-
-
-@cache
-def compiled(function: Callable[..., Any], **given: Callable[..., Any]) -> Callable[..., Any]:
-    """Return machine code for a plain function and for the plain functions that it calls.
-
-    ``given`` stands in for globals of the same name.
-    """
-    scope = {**function.__globals__, **given}
-    for name, called in _called(function, given).items():
-        scope[name] = compiled(called)
-    copy = FunctionType(function.__code__, scope, function.__name__)
-    copy.__qualname__ = f"{function.__qualname__}_{_digest(function, given)}"
-    # Without inlining, every call counts references on each array of each tuple it passes.
-    machine: Callable[..., Any] = njit(
-        copy, cache=True, nogil=True, forceinline=True, error_model="numpy"
-    )
-    return machine
-
-
-def _called(
-    function: Callable[..., Any], given: dict[str, Callable[..., Any]]
-) -> dict[str, Callable[..., Any]]:
-    """Return the plain functions of this package that a function names."""
-    scope = {**function.__globals__, **given}
-    named = {name: scope[name] for name in function.__code__.co_names if name in scope}
-    return {
-        name: value
-        for name, value in named.items()
-        if isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "evenhand"
-    }
-
-
-def _digest(function: Callable[..., Any], given: dict[str, Callable[..., Any]]) -> str:
-    """Return a short digest of the sources of a function and of all that it calls."""
-    parts = [inspect.getsource(function)]
-    parts += [_digest(called, {}) for _, called in sorted(_called(function, given).items())]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.arrays import Floats, Integers, frozen
+from evenhand.benchmark import awake_of
 from evenhand.environment import Environment
-from evenhand.policies.base import Policy, Situation
+from evenhand.policies.base import Nature, Policy, Situation
 from evenhand.policies.state import State
 from evenhand.simulation.delay import Delay, Wait, as_wait
 
@@ -49,7 +50,8 @@ class Run:
     def constants(self) -> tuple[object, ...]:
         """Return the policy's constants here; a simulation may tell the means."""
         environment = self.environment
-        situation = Situation(environment.problem, self.horizon, environment.means)
+        nature = Nature(environment.means, awake_of(environment))
+        situation = Situation(environment.problem, self.horizon, nature)
         return self.policy.constants(situation)
 
 

@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand.arrays import Integers
+from evenhand.benchmark import find_yardsticks
 from evenhand.checks import choice, fail, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
@@ -19,6 +19,7 @@ from evenhand.extras import load
 from evenhand.policies import Policy, make_policy, plain, posterior_means
 from evenhand.provenance import provenance
 from evenhand.results import Results
+from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.delay import Delay, Geometric, as_wait
 from evenhand.simulation.engine import run_reference
 from evenhand.simulation.progress import Progress
@@ -87,7 +88,7 @@ def simulate(
     records = play_all(play, tasks, workers=cores, progress=progress)
     seconds = time.perf_counter() - start
     settings = describe(environment, labelled, horizon, replications, seed, delay)
-    return collect(environment, labelled, kept, records, seconds, settings)
+    return collect(environment, labelled, kept, records, seconds, provenance(settings))
 
 
 def label_policies(
@@ -138,8 +139,7 @@ def load_engine(name: EngineName) -> Engine:
     if name == "reference":
         return run_reference
     load("numba")
-    engine: Engine = import_module("evenhand.simulation._kernel").run_compiled
-    return engine
+    return run_compiled
 
 
 def warm_up(play: Engine, runs: Sequence[Run]) -> None:
@@ -238,9 +238,10 @@ def collect(
     kept: Integers,
     records: Sequence[Record],
     seconds: float,
-    settings: dict[str, Any],
+    origin: dict[str, Any],
 ) -> Results:
     """Stack the records of all tasks: policies first, then replications."""
+    yardsticks = find_yardsticks(environment)
     shape = (len(policies), len(records) // len(policies), -1)
     return Results(
         arms=environment.problem.arms,
@@ -252,6 +253,8 @@ def collect(
         realised=np.array([record.realised for record in records]).reshape(shape),
         played=np.array([record.state.played for record in records]).reshape(shape),
         estimates=np.array([posterior_means(record.state) for record in records]).reshape(shape),
+        with_floors=yardsticks.with_floors,
+        without_floors=yardsticks.without_floors,
         seconds=seconds,
-        provenance=provenance(settings),
+        provenance=origin,
     )

@@ -1,0 +1,197 @@
+"""The exact optimum on plain arrays, whatever the availability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.arrays import Floats, Integers, Masks
+from evenhand.errors import Certificate, InfeasibleFloors
+from evenhand.machine import compiled
+from evenhand.optimum.feasibility import headroom, worst_prefix
+from evenhand.optimum.independent import descending, solve_independent
+from evenhand.optimum.joint import Table, best_mixture, distinct, rates_of, widest_mixture
+from evenhand.optimum.mixture import LARGE, Block, Mixture, as_mixture, independent_blocks
+
+ROUNDING = 1e-10
+
+
+class Awake(NamedTuple):
+    """How arms wake: probabilities of independent arms, or awake sets with their chances."""
+
+    probabilities: Floats
+    members: Masks
+    chances: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The best stationary policies that know everything, with and without the floors.
+
+    Attributes
+    ----------
+    with_floors, without_floors
+        Their rewards per round: Opt-F and Opt-NF.
+    bound
+        The dual value: no policy that keeps the floors can exceed it. Equals ``with_floors``.
+    rates, prices
+        Each arm's optimal rate, and the reward per round that a unit of its floor costs.
+    floor_headroom
+        The multiplier to which all floors could be scaled together; infinite without floors.
+    largest_common_floor
+        The largest floor that all arms could have at once.
+    """
+
+    arms: tuple[str, ...]
+    floors: Floats
+    with_floors: float
+    without_floors: float
+    bound: float
+    rates: Floats
+    prices: Floats
+    floor_headroom: float
+    largest_common_floor: float
+
+    @property
+    def price_of_fairness(self) -> float:
+        """What all floors together cost, in reward per round."""
+        return self.without_floors - self.with_floors
+
+
+def solve(
+    values: Floats, floors: Floats, plays: int, awake: Awake, arms: Sequence[str] | None = None
+) -> Optimum:
+    """Return the optimum for given values ``w_i u_i``, floors, plays and availability.
+
+    Raises
+    ------
+    InfeasibleFloors
+        With the certificate; the arms are called by name, or by number if none are given.
+
+    Examples
+    --------
+    Setting 1 of the paper:
+
+    >>> nothing = np.empty((0, 0), dtype=bool), np.empty(0)
+    >>> awake = Awake(np.array([0.9, 0.8, 0.7]), *nothing)
+    >>> values, floors = np.array([0.4, 0.5, 0.7]), np.array([0.5, 0.6, 0.4])
+    >>> best = solve(values, floors, 2, awake)
+    >>> round(best.with_floors, 6), round(best.without_floors, 6)
+    (1.038, 1.0484)
+    """
+    labels = tuple(str(1 + i) for i in range(values.size)) if arms is None else tuple(arms)
+    if awake.probabilities.size:
+        return _solve_independent(values, floors, plays, awake.probabilities, labels)
+    table = distinct(awake.members, awake.chances, plays)
+    return _solve_joint(values, floors, table, labels)
+
+
+def solve_mixture(values: Floats, floors: Floats, plays: int, awake: Awake) -> Mixture:
+    """Return the optimal policy as a mixture of priority orders; the floors are feasible."""
+    if awake.probabilities.size:
+        solver = _machine(solve_independent, values.size)
+        kept = _kept(floors, _machine(headroom, values.size)(floors, awake.probabilities, plays))
+        rates, _, _, entry = solver(values, kept, awake.probabilities, plays)
+        return as_mixture(independent_blocks(rates, entry, awake.probabilities, plays))
+    table = distinct(awake.members, awake.chances, plays)
+    start = _start(table, floors)
+    solution = best_mixture(table, values, start.kept, start.orders)
+    arms = np.arange(values.size)
+    return as_mixture([Block(arms, solution.orders, solution.weights)])
+
+
+def _machine(function: Callable[..., Any], arms: int) -> Callable[..., Any]:
+    """Interpret for few arms, compile for many: the bits are the same, the waiting is not."""
+    return compiled(function) if arms > LARGE else function
+
+
+def _kept(floors: Floats, room: float) -> Floats:
+    """Return floors that rounding has put a hair above the boundary as those on it."""
+    return floors * min(room, 1.0)
+
+
+def _solve_independent(
+    values: Floats, floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
+) -> Optimum:
+    limit = _machine(headroom, values.size)
+    room = float(limit(floors, probabilities, plays))
+    if room < 1.0 - ROUNDING:
+        members, (promised, possible) = worst_prefix(floors, probabilities, plays)
+        raise _infeasible(members, promised, possible, room, floors, probabilities, arms)
+    solver = _machine(solve_independent, values.size)
+    rates, prices, bound, _ = solver(values, _kept(floors, room), probabilities, plays)
+    return Optimum(
+        arms,
+        floors,
+        with_floors=float(values @ rates),
+        without_floors=float(solver(values, np.zeros(values.size), probabilities, plays)[2]),
+        bound=float(bound),
+        rates=rates,
+        prices=prices,
+        floor_headroom=room,
+        largest_common_floor=float(limit(np.ones(values.size), probabilities, plays)),
+    )
+
+
+class Start(NamedTuple):
+    """What is known of a table before any value counts."""
+
+    room: float
+    kept: Floats
+    orders: Integers
+    burden: Floats
+
+
+def _start(table: Table, floors: Floats) -> Start:
+    """Return the headroom, the floors on or inside the boundary, and orders that keep them."""
+    if not floors.any():
+        return Start(np.inf, floors, np.arange(floors.size)[None, :], floors)
+    widest = widest_mixture(table, floors)
+    return Start(widest.value, _kept(floors, widest.value), widest.orders, widest.multipliers)
+
+
+def _solve_joint(values: Floats, floors: Floats, table: Table, arms: tuple[str, ...]) -> Optimum:
+    start = _start(table, floors)
+    if start.room < 1.0 - ROUNDING:
+        members, promised, possible = _worst_level(table, floors, start.burden)
+        own = table.chances @ table.members
+        raise _infeasible(members, promised, possible, start.room, floors, own, arms)
+    best = best_mixture(table, values, start.kept, start.orders)
+    return Optimum(
+        arms,
+        floors,
+        with_floors=best.value,
+        without_floors=float(values @ rates_of(table, descending(values))),
+        bound=best.bound,
+        rates=best.rates,
+        prices=best.multipliers,
+        floor_headroom=start.room,
+        largest_common_floor=widest_mixture(table, np.ones(values.size)).value,
+    )
+
+
+def _worst_level(table: Table, floors: Floats, burden: Floats) -> tuple[Integers, float, float]:
+    """Return the level set of the burden whose promise exceeds what it can be given most."""
+    order = descending(burden)
+    possible = np.cumsum(rates_of(table, order)[order])
+    promised = np.cumsum(floors[order])
+    end = int(np.argmax(promised - possible))
+    return np.sort(order[: end + 1]), promised[end], possible[end]
+
+
+def _infeasible(
+    members: Integers,
+    promised: float,
+    possible: float,
+    room: float,
+    floors: Floats,
+    own: Floats,
+    arms: tuple[str, ...],
+) -> InfeasibleFloors:
+    certificate = Certificate(tuple(arms[i] for i in members), float(promised), float(possible))
+    high = np.flatnonzero(floors > own + ROUNDING)
+    too_high = [(arms[i], float(floors[i]), float(own[i])) for i in high]
+    return InfeasibleFloors(certificate, float(room), too_high)
