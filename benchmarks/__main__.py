@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import simulation
+from benchmarks import optimum, simulation
 from evenhand.provenance import provenance
 from evenhand.storage import write_text
 
 RESULTS = Path(__file__).with_name("results.json")
-SUITES = {"simulation": simulation.measure}
+SUITES = {"simulation": simulation.measure, "optimum": optimum.measure}
 
 
 def main() -> None:

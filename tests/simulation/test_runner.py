@@ -87,7 +87,7 @@ def test_kept_rounds_do_not_grow_with_the_horizon(setting_1):
         ({"workers": 0}, "workers must be a whole number of at least 1, got 0"),
         (
             {"policies": [make_policy("lfg", eta="paper")], "horizon": 1},
-            "horizon for eta = 'paper' must be a whole number of at least 2, got 1",
+            "horizon must be a whole number of at least 2, got 1",
         ),
     ],
 )

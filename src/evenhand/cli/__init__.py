@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from evenhand.cli.optimum import optimum
+from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
 from evenhand.cli.screen import errors, screen
 from evenhand.cli.simulate import simulate
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, InfeasibleFloors
 
 app = typer.Typer(
     name="evenhand",
@@ -40,12 +40,15 @@ def top(
 
 
 def main() -> None:
-    """Run a command; a mistake in the input is one line on standard error and exit code 2."""
+    """Run a command; a mistake in the input is one line on standard error and exit code 2.
+
+    Floors that no policy could keep are no mistake of form: they have the exit code 3.
+    """
     try:
         app()
     except EvenhandError as error:
-        errors.print(f"evenhand: {error}", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2)
+        errors.print(f"evenhand: {error}", markup=False, soft_wrap=True)
+        sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
     except KeyboardInterrupt:
         errors.print("evenhand: stopped")
         sys.exit(130)

@@ -95,7 +95,7 @@ def arm_table(best: Optimum) -> Table:
     for column in ("floor", "rate", "price"):
         table.add_column(column, justify="right")
     table.add_column("rate, with the floor marked", no_wrap=True)
-    shown = range(len(best.arms))
+    shown = list(range(len(best.arms)))
     if len(best.arms) > MANY_ARMS:
         shown = sorted(shown, key=lambda i: -best.prices[i])[:MANY_ARMS]
     for i in shown:

@@ -50,10 +50,26 @@ def entry_levels(
     rank = np.empty(arms, dtype=np.int64)
     for j in range(arms):
         rank[ranked[j]] = j
+    # From here on arms are numbered by promise, so that all passes run through memory in order.
     shares = promises(floors, probabilities)
-    ground = descending(shares)
-    entry = np.full(arms, arms - 1, dtype=np.int64)
+    order = descending(shares)
+    entry = np.empty(arms, dtype=np.int64)
+    entry[order] = nested_levels(
+        rank[order], floors[order], probabilities[order], shares[order], plays
+    )
+    return ranked, entry
 
+
+def nested_levels(
+    rank: Integers, floors: Floats, probabilities: Floats, shares: Floats, plays: int
+) -> Integers:
+    """Return the level at which each arm enters; the arms come in descending share.
+
+    Divide and conquer: the middle level's minimiser bounds those of the levels above and below.
+    """
+    arms = rank.size
+    ground = np.arange(arms)
+    entry = np.full(arms, arms - 1, dtype=np.int64)
     # Every right half starts from a state of its own, kept in the slot of its depth.
     depth = 2
     while 2**depth < arms + 1:
@@ -107,7 +123,7 @@ def entry_levels(
         finals[waiting + 1] = chances[fresh]
         waiting = push(tasks, waiting, cut, end, level + 1, high, fresh, fresh)
         waiting = push(tasks, waiting, start, cut, low, level - 1, slot, fresh)
-    return ranked, entry
+    return entry
 
 
 def push(
@@ -195,7 +211,7 @@ def optimal_rates(
     """
     counts, window = np.zeros(plays), np.zeros(2, dtype=np.int64)
     chance = no_arms(counts, window)
-    order = descending(-1.0 * entry.astype(np.float64))
+    order = by_level(entry)
     rates, prices = floors.copy(), np.zeros(values.size)
     dual, start = 0.0, 0
     while start < order.size:
@@ -218,6 +234,24 @@ def optimal_rates(
     return rates, prices, dual
 
 
+def by_level(entry: Integers) -> Integers:
+    """Return the arms by ascending entry level; equals keep their order.
+
+    >>> by_level(np.array([2, 0, 2, 1])).tolist()
+    [1, 3, 0, 2]
+    """
+    places = np.zeros(entry.size + 1, dtype=np.int64)
+    for i in range(entry.size):
+        places[entry[i] + 1] += 1
+    for level in range(entry.size):
+        places[level + 1] += places[level]
+    order = np.empty(entry.size, dtype=np.int64)
+    for i in range(entry.size):
+        order[places[entry[i]]] = i
+        places[entry[i]] += 1
+    return order
+
+
 def solve_independent(
     values: Floats, floors: Floats, probabilities: Floats, plays: int
 ) -> tuple[Floats, Floats, float, Integers]:
@@ -225,3 +259,15 @@ def solve_independent(
     ranked, entry = entry_levels(values, floors, probabilities, plays)
     rates, prices, dual = optimal_rates(values, floors, probabilities, plays, ranked, entry)
     return rates, prices, dual, entry
+
+
+def unbound_value(values: Floats, probabilities: Floats, plays: int) -> float:
+    """Return the optimum without floors: play by descending value."""
+    counts, window = np.zeros(plays), np.zeros(2, dtype=np.int64)
+    chance = no_arms(counts, window)
+    order, total = descending(values), 0.0
+    for j in range(order.size):
+        i = order[j]
+        total += values[i] * probabilities[i] * chance
+        chance = add_arm(counts, window, chance, probabilities[i])
+    return total

@@ -12,7 +12,7 @@ from evenhand.arrays import Floats, Integers, Masks
 from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.machine import compiled
 from evenhand.optimum.feasibility import headroom, worst_prefix
-from evenhand.optimum.independent import descending, solve_independent
+from evenhand.optimum.independent import descending, solve_independent, unbound_value
 from evenhand.optimum.joint import Table, best_mixture, distinct, rates_of, widest_mixture
 from evenhand.optimum.mixture import LARGE, Block, Mixture, as_mixture, independent_blocks
 
@@ -127,7 +127,7 @@ def _solve_independent(
         arms,
         floors,
         with_floors=float(values @ rates),
-        without_floors=float(solver(values, np.zeros(values.size), probabilities, plays)[2]),
+        without_floors=float(_machine(unbound_value, values.size)(values, probabilities, plays)),
         bound=float(bound),
         rates=rates,
         prices=prices,

@@ -177,8 +177,8 @@ class WithEta(WithDebts):
             return self.eta
         if situation.horizon is None:
             raise InputError(f"eta = 'paper' of policy {self.name!r} needs a horizon, got none")
-        problem = situation.problem
-        return paper_eta(len(problem.arms), problem.plays, situation.horizon)
+        arms = len(situation.problem.arms)
+        return paper_eta(arms, min(situation.problem.plays, arms), situation.horizon)
 
 
 def binarises(name: str, form: RewardForm) -> bool:
