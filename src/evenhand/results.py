@@ -101,7 +101,7 @@ class Results:
 
     def margin(self, label: str) -> float:
         """Return half the width of Student's 95% interval around :meth:`reward`."""
-        return self.reward(label).standard_error * self._quantile()
+        return self.reward(label).standard_error * self.quantile()
 
     def regret(self, label: str, optimum: float | None = None) -> Curve:
         r"""Return the time-averaged regret with a 95% interval, against Opt-F by default.
@@ -116,7 +116,7 @@ class Results:
             optimum = self.with_floors
         regrets = optimum - self.expected[self._index(label)] / self.rounds
         mean = regrets.mean(axis=0)
-        spread = _standard_error(regrets) * self._quantile()
+        spread = _standard_error(regrets) * self.quantile()
         return Curve(self.rounds, mean, mean - spread, mean + spread)
 
     def rates(self, label: str) -> dict[str, float]:
@@ -212,7 +212,8 @@ class Results:
             provenance=heading,
         )
 
-    def _quantile(self) -> float:
+    def quantile(self) -> float:
+        """Return Student's factor between a standard error and a 95% margin."""
         return float(stdtrit(max(self.replications - 1, 1), 0.975))
 
     def _index(self, label: str) -> int:

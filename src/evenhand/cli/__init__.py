@@ -10,6 +10,7 @@ import typer
 
 from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
+from evenhand.cli.reproduce import reproduce
 from evenhand.cli.screen import errors, screen
 from evenhand.cli.simulate import simulate
 from evenhand.errors import EvenhandError, InfeasibleFloors
@@ -22,6 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(reproduce)
 app.command()(simulate)
 app.command()(optimum)
 app.command()(policies)

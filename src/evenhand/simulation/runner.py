@@ -22,7 +22,7 @@ from evenhand.results import Results
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.delay import Delay, Geometric, as_wait
 from evenhand.simulation.engine import run_reference
-from evenhand.simulation.progress import Progress
+from evenhand.simulation.progress import Listener, Progress
 from evenhand.simulation.run import Record, Run, Streams, Watch, checkpoints, new_watch, streams
 
 Engine = Callable[[Run, Streams, Watch], Record]
@@ -40,7 +40,7 @@ def simulate(
     delay: Delay = 0,
     engine: EngineName = "compiled",
     workers: int | None = None,
-    progress: bool = True,
+    progress: bool | Listener = True,
 ) -> Results:
     """Play policies in an environment; all of them face the same awake sets and rewards.
 
@@ -61,7 +61,8 @@ def simulate(
     workers
         Threads that share the runs of the compiled engine; all cores by default.
     progress
-        Whether to show a progress bar on a terminal when it takes over a second.
+        Whether to show a progress bar on a terminal when it takes over a second, or somebody else
+        to tell how many rounds are done.
 
     Examples
     --------
@@ -85,7 +86,10 @@ def simulate(
     warm_up(play, runs)
     start = time.perf_counter()
     tasks = [Task(run, seed, r, new_watch()) for run in runs for r in range(replications)]
-    records = play_all(play, tasks, workers=cores, progress=progress)
+    total = sum(task.run.horizon for task in tasks)
+    with Progress("simulating", total, wanted=progress is True) as bar:
+        listener = bar if isinstance(progress, bool) else progress
+        records = play_all(play, tasks, workers=cores, listener=listener)
     seconds = time.perf_counter() - start
     settings = describe(environment, labelled, horizon, replications, seed, delay)
     return collect(environment, labelled, kept, records, seconds, provenance(settings))
@@ -159,19 +163,17 @@ class Task(NamedTuple):
     watch: Watch
 
 
-def play_all(play: Engine, tasks: Sequence[Task], *, workers: int, progress: bool) -> list[Record]:
-    """Play all tasks, in order of their numbers on as many threads; Ctrl-C stops them at once."""
-    total = sum(task.run.horizon for task in tasks)
-    with (
-        Progress("simulating", total, wanted=progress) as bar,
-        ThreadPoolExecutor(max_workers=min(workers, len(tasks))) as pool,
-    ):
+def play_all(
+    play: Engine, tasks: Sequence[Task], *, workers: int, listener: Listener
+) -> list[Record]:
+    """Play all tasks on as many threads; Ctrl-C stops them at once."""
+    with ThreadPoolExecutor(max_workers=min(workers, len(tasks))) as pool:
         futures = [pool.submit(_play, play, task) for task in tasks]
         try:
             pending = set(futures)
             while pending:
                 _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
-                bar.update(sum(int(task.watch.done[0]) for task in tasks))
+                listener.update(sum(int(task.watch.done[0]) for task in tasks))
                 _raise_first(futures)
         except BaseException:
             for task in tasks:

@@ -1,0 +1,112 @@
+"""The reproduction as one HTML page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from evenhand.paper.claims import FAILS, HOLDS, OTHER_FORM, Verdict
+from evenhand.paper.drawing import Drawn
+from evenhand.paper.evidence import Evidence
+from evenhand.paper.settings import SEED, SETTING_1, SETTING_2, Setting
+from evenhand.report import Cell, Section, bullets, gallery, page, table
+from evenhand.storage import write_text
+
+STYLES = {HOLDS: "good", OTHER_FORM: "warn", FAILS: "bad"}
+PAPER = (
+    "Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms "
+    "and Long-Term Fairness Constraints"
+)
+
+
+def write_page(
+    path: Path, evidence: Evidence, verdicts: Sequence[Verdict], figures: Sequence[Drawn]
+) -> Path:
+    """Write the page and return where it is."""
+    sections = [
+        Section("The claims", summary(verdicts) + claims(verdicts)),
+        Section("The figures", gallery(figures)),
+        Section("The settings and their exact optimum", settings(evidence)),
+        Section("How it was run", origin(evidence)),
+    ]
+    banner = f"This is a {evidence.plan.note}. Not a reproduction." if evidence.plan.quick else ""
+    write_text(path, page("The paper, reproduced and audited", PAPER, sections, banner))
+    return path
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """Return how many claims have which verdict."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    parts = [f'<span class="{STYLES[kind]}">{counts[kind]} {kind}</span>' for kind in STYLES]
+    return (
+        f"<p>{len(verdicts)} statements: {', '.join(parts)}. Verdicts are computed from the "
+        "results by the rules in the table. “As published” means the paper's Eq. (5) for TSCSF-B "
+        "and the reflected queue for LFG; the other form is the reflected queue for both, as in "
+        "the paper's proof, or Eq. (5) for both.</p>"
+    )
+
+
+def claims(verdicts: Sequence[Verdict]) -> str:
+    """Return the table of claims."""
+    rows: list[list[Cell | str]] = [
+        [
+            verdict.claim.says,
+            Cell(f"{verdict.verdict}<br><small>{verdict.forms}</small>", STYLES[verdict.verdict]),
+            bullets([str(figure) for figure in verdict.figures]),
+            f"{verdict.claim.rule} ({verdict.claim.where})",
+        ]
+        for verdict in verdicts
+    ]
+    return table(["The paper says", "Verdict", "Measured here", "Rule (section)"], rows)
+
+
+def settings(evidence: Evidence) -> str:
+    """Return both settings with floors, prices and optimal rates."""
+    return "".join(_setting(evidence, setting) for setting in (SETTING_1, SETTING_2))
+
+
+def _setting(evidence: Evidence, setting: Setting) -> str:
+    best = evidence.optimum(setting)
+    rows = [
+        [
+            str(i + 1),
+            f"{setting.means[i]:g}",
+            f"{setting.availability[i]:g}",
+            f"{setting.floors[i]:g}",
+            f"{best.rates[i]:.4f}",
+            f"{best.prices[i]:.4f}",
+        ]
+        for i in range(len(setting.means))
+    ]
+    title = setting.id.replace("setting", "Setting ")
+    head = (
+        f"<p><strong>{title}</strong>: at most {setting.plays} plays a round. Opt-F "
+        f"{best.with_floors:.8g}, Opt-NF {best.without_floors:.8g}; all floors could be scaled by "
+        f"{best.floor_headroom:.4g}.</p>"
+    )
+    return head + table(["arm", "mean", "availability", "floor", "optimal rate", "price"], rows)
+
+
+def origin(evidence: Evidence) -> str:
+    """Return seeds, versions and run times."""
+    first = next(iter(evidence.results.values()), None)
+    if first is None:
+        return "<p>Nothing was simulated.</p>"
+    versions = ", ".join(
+        f"{name} {number}" for name, number in first.provenance["versions"].items()
+    )
+    rows = [
+        [
+            cell,
+            f"{len(results.labels)} x {results.replications} x {results.horizon:,}",
+            f"{results.seconds:.2f} s",
+            f"{results.rounds_per_second / 1e6:.2f} million",
+        ]
+        for cell, results in evidence.results.items()
+    ]
+    head = (
+        f"<p>Seed {SEED}; {versions}; commit {first.provenance['commit'] or 'unknown'}; "
+        f"{first.provenance['machine']}. Times are without compilation.</p>"
+    )
+    return head + table(["cell", "policies x replications x rounds", "time", "rounds/s"], rows)

@@ -1,0 +1,112 @@
+"""The paper's whole evaluation: run what is missing, draw, judge, and write the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.checks import known
+from evenhand.errors import InputError
+from evenhand.machine import digest
+from evenhand.paper.claims import Verdict, judge_all
+from evenhand.paper.drawing import draw
+from evenhand.paper.evidence import Evidence
+from evenhand.paper.page import write_page
+from evenhand.paper.section5 import section_5
+from evenhand.paper.settings import NAMES, SEED, Cell, Plan, experiments
+from evenhand.policies import REGISTRY
+from evenhand.results import PROVENANCE_FILE, Results
+from evenhand.simulation import simulate
+from evenhand.simulation._kernel import play
+from evenhand.simulation.progress import Progress
+from evenhand.storage import check_folder, write_text
+
+MARKER = "reproduction.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What a reproduction leaves behind."""
+
+    plan: Plan
+    verdicts: tuple[Verdict, ...]
+    report: Path
+    seconds: float
+
+
+def reproduce(out: Path, plan: Plan, only: Sequence[str] = ()) -> Reproduction:
+    """Run the experiments (or only some) into a folder; finished cells there are kept.
+
+    Interrupted, it leaves what is finished, and the next call goes on from there.
+    """
+    chosen = experiments(plan)
+    known("experiment", only, chosen)
+    cells = [
+        cell
+        for experiment in chosen.values()
+        if not only or experiment.id in only
+        for cell in experiment.cells
+    ]
+    claim_folder(out, plan)
+    results = run_cells(out, cells, plan)
+    evidence = Evidence(plan, results)
+    figures = draw(out / "figures", evidence)
+    verdicts = tuple(judge_all(section_5(plan), evidence))
+    rows = [verdict.as_json() for verdict in verdicts]
+    document = {"quick": plan.quick, "note": plan.note, "seed": SEED, "claims": rows}
+    write_text(out / "claims.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    report = write_page(out / "report.html", evidence, verdicts, figures)
+    seconds = sum(entry.seconds for entry in results.values())
+    return Reproduction(plan, verdicts, report, seconds)
+
+
+def claim_folder(out: Path, plan: Plan) -> None:
+    """Accept a new or empty folder, or one with an unfinished or finished run of the same kind."""
+    marker = {
+        "format": "evenhand reproduction",
+        "quick": plan.quick,
+        "seed": SEED,
+        "code": [digest(play, score=REGISTRY[name].score) for name in NAMES],
+    }
+    file = out / MARKER
+    if not file.exists():
+        check_folder(out, overwrite=False)
+        write_text(file, json.dumps(marker) + "\n")
+        return
+    check_folder(out, overwrite=True)
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if found != marker:
+        raise InputError(
+            f"output folder must be new, or hold a run of the same kind and version to go on "
+            f"with, got {str(out)!r}"
+        )
+
+
+def run_cells(out: Path, cells: Sequence[Cell], plan: Plan) -> dict[str, Results]:
+    """Return the results of all cells, simulating those that are not finished."""
+    rounds = {cell.id: len(cell.policies()) * plan.replications * cell.horizon for cell in cells}
+    missing = [cell for cell in cells if not _finished(out, cell)]
+    with Progress("reproduction", sum(rounds[cell.id] for cell in missing)) as bar:
+        before = 0
+        for cell in missing:
+            results = simulate(
+                cell.setting.environment(),
+                cell.policies(),
+                horizon=cell.horizon,
+                replications=plan.replications,
+                seed=SEED,
+                progress=bar.stage(cell.id, rounds[cell.id], before),
+            )
+            results.save(out / "cells" / cell.id, overwrite=True)
+            before += rounds[cell.id]
+    return {cell.id: Results.load(out / "cells" / cell.id) for cell in cells}
+
+
+def _finished(out: Path, cell: Cell) -> bool:
+    """Say whether a cell is complete: its provenance is written last."""
+    return (out / "cells" / cell.id / PROVENANCE_FILE).exists()
