@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test lint types imports unit bench clean
+.PHONY: test lint types imports unit bench reproduce clean
 
 test: lint types imports unit
 
@@ -22,6 +22,9 @@ unit: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+reproduce: $(READY)
+	$(BIN)/evenhand reproduce
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

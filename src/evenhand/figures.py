@@ -90,7 +90,7 @@ def styled(draw: Callable[Given, Figure]) -> Callable[Given, Figure]:
 
 @styled
 def regret_panel(results: Results, lines: Sequence[Line], title: str, note: str = "") -> Figure:
-    """Draw time-averaged regret with 95% bands, Opt-F and Opt-NF, and the first 100 rounds inset."""
+    """Draw time-averaged regret with 95% bands, Opt-F and Opt-NF; an inset has the first rounds."""
     figure, axes = _new(2.9, note)
     curves = [results.regret(line.label) for line in lines]
     for line, curve in zip(lines, curves, strict=True):
@@ -203,8 +203,8 @@ def _band(axes: Axes, curve: Curve, line: Line) -> None:
 
 
 def _late(curve: Curve) -> tuple[float, float]:
-    """Return the smallest and largest mean after the rounds that the inset shows."""
-    later = curve.mean[curve.rounds >= min(FIRST_ROUNDS, curve.rounds[-1])]
+    """Return the smallest and largest mean after the first fiftieth, which the inset is for."""
+    later = curve.mean[curve.rounds >= curve.rounds[-1] // 50]
     return float(later.min()), float(later.max())
 
 

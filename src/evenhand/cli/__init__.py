@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -41,16 +42,25 @@ def top(
         raise typer.Exit
 
 
+class Stopped(BaseException):
+    """Ctrl-C. Typer would take a KeyboardInterrupt for itself and print a word of its own."""
+
+
+def _stop(number: int, frame: object) -> None:
+    raise Stopped
+
+
 def main() -> None:
     """Run a command; a mistake in the input is one line on standard error and exit code 2.
 
     Floors that no policy could keep are no mistake of form: they have the exit code 3.
     """
+    signal.signal(signal.SIGINT, _stop)
     try:
         app()
     except EvenhandError as error:
         errors.print(f"evenhand: {error}", markup=False, soft_wrap=True)
         sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
-    except KeyboardInterrupt:
+    except Stopped:
         errors.print("evenhand: stopped")
         sys.exit(130)

@@ -1,0 +1,136 @@
+"""evenhand reproduce, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """One quick reproduction for all tests that only look."""
+    out = tmp_path_factory.mktemp("quick") / "out"
+    command = [sys.executable, "-m", "evenhand", "reproduce", "--quick", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return out, done
+
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.images, self.links, self.text = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag == "img":
+            self.images.append(given)
+        self.links += [value for key, value in attributes if key in ("href", "src")]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_every_figure_is_a_png_and_an_svg(quick):
+    names = {path.stem for path in (quick[0] / "figures").iterdir()}
+    assert len(names) == 9
+    for name in names:
+        assert (quick[0] / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+        assert "<svg" in (quick[0] / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_the_claims_are_there_for_machines_and_people(quick):
+    document = json.loads((quick[0] / "claims.json").read_text(encoding="utf-8"))
+    assert len(document["claims"]) >= 14
+    verdicts = {row["verdict"] for row in document["claims"]}
+    assert verdicts <= {"holds", "holds only with the other debt form", "does not hold"}
+    assert "the paper says" in quick[1].stdout
+    assert "verdict" in quick[1].stdout
+
+
+def test_the_report_is_one_page_that_needs_no_network(quick):
+    page = Page()
+    page.feed((quick[0] / "report.html").read_text(encoding="utf-8"))
+    assert len(page.images) == 9
+    assert all(image["alt"] for image in page.images)
+    assert all(link.startswith("data:") for link in page.links)
+
+
+def test_a_first_look_says_so_in_every_output(quick):
+    out, done = quick
+    note = "quick look: 10 replications, T = 4,000"
+    assert note in done.stdout
+    assert json.loads((out / "claims.json").read_text(encoding="utf-8"))["note"] == note
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert note in page
+    assert page.count(note) >= 10, "the banner and every caption"
+
+
+def test_the_same_command_twice_gives_identical_tables(quick, evenhand, tmp_path):
+    again = tmp_path / "again"
+    only = ("--only", "setting1-eta10")
+    assert evenhand("reproduce", "--quick", "--out", again, *only).returncode == 0
+    cells = "cells", "setting1-eta10", "rounds.parquet"
+    one, two = (pl.read_parquet(folder.joinpath(*cells)) for folder in (quick[0], again))
+    assert one.equals(two)
+    before = (again / "claims.json").read_bytes(), (again / "report.html").read_bytes()
+    assert evenhand("reproduce", "--quick", "--out", again, *only).returncode == 0
+    assert ((again / "claims.json").read_bytes(), (again / "report.html").read_bytes()) == before
+
+
+def test_an_unknown_id_lists_the_known_ones(evenhand, tmp_path):
+    done = evenhand("reproduce", "--out", tmp_path / "out", "--only", "setting1-eta11")
+    assert done.returncode == 2
+    assert "did you mean 'setting1-eta1" in done.stderr
+    assert "tightness" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_something_else_in_it_is_refused(evenhand, tmp_path):
+    (tmp_path / "thesis.tex").write_text("x")
+    done = evenhand("reproduce", "--quick", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "must be empty or new" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_folder_with_a_run_of_another_kind_is_refused(quick, evenhand):
+    done = evenhand("reproduce", "--out", quick[0])
+    assert done.returncode == 2
+    assert "must be new, or hold a run of the same kind" in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_refused(evenhand, tmp_path):
+    (tmp_path / "file").write_text("x")
+    done = evenhand("reproduce", "--quick", "--out", tmp_path / "file" / "out")
+    assert done.returncode == 2
+    assert "writable" in done.stderr
+
+
+def test_ctrl_c_keeps_finished_cells_and_the_next_run_goes_on(tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "evenhand", "reproduce", "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    first = out / "cells" / "setting1-eta1" / "provenance.json"
+    deadline = time.monotonic() + 60
+    while not first.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stopped" in errors
+    assert "Traceback" not in errors
+    written = first.stat().st_mtime_ns
+    finished = list(out.glob("cells/*/provenance.json"))
+    assert 1 <= len(finished) < 13
+    again = [*command, "--only", "setting1-eta1"]
+    subprocess.run(again, check=True, capture_output=True, timeout=60)
+    assert first.stat().st_mtime_ns == written, "a finished cell is not run again"
+    assert (out / "report.html").exists()

@@ -1,0 +1,52 @@
+"""The paper's evaluation as data: its numbers, and ids that do not change."""
+
+from __future__ import annotations
+
+import math
+
+from evenhand.paper.settings import ETAS, SETTING_1, SETTING_2, Plan, experiments
+
+
+def test_the_ids_are_stable():
+    assert list(experiments(Plan(quick=False))) == [
+        "setting1-eta1",
+        "setting1-eta10",
+        "setting1-eta1000",
+        "setting1-inf",
+        "setting2-paper",
+        "setting2-inf",
+        "tightness",
+    ]
+
+
+def test_the_papers_parameters():
+    plan = Plan(quick=False)
+    assert (plan.replications, plan.horizon) == (100, 20_000)
+    assert (plan.horizons[0], plan.horizons[-1]) == (1_000, 100_000)
+    assert plan.note == ""
+    assert [eta for _, eta in ETAS.values()] == [1.0, 10.0, 1000.0, math.inf, "paper", math.inf]
+
+
+def test_a_first_look_says_so():
+    plan = Plan(quick=True)
+    assert (plan.replications, plan.horizon) == (10, 4_000)
+    assert plan.note == "quick look: 10 replications, T = 4,000"
+
+
+def test_the_settings_are_the_papers():
+    assert SETTING_1.environment().problem.plays == 2
+    assert SETTING_1.floors == (0.5, 0.6, 0.4)
+    assert SETTING_2.environment().problem.plays == 3
+    assert SETTING_2.means == (0.52, 0.51, 0.49, 0.48, 0.7, 0.8)
+
+
+def test_every_cell_has_both_algorithms_with_both_debts():
+    for experiment in experiments(Plan(quick=False)).values():
+        for cell in experiment.cells:
+            made = [(policy.name, policy.debt) for policy in cell.policies().values()]
+            assert made == [
+                ("tscsf-b", "cumulative"),
+                ("tscsf-b", "reflected"),
+                ("lfg", "cumulative"),
+                ("lfg", "reflected"),
+            ]
