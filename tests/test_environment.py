@@ -86,6 +86,12 @@ def test_bad_environments_are_refused(arguments, message):
         Environment(Problem(["a", "b"], plays=1), **arguments)
 
 
-def test_a_concentration_must_be_above_zero():
-    with pytest.raises(InputError, match="concentration must be a number above 0, got 0"):
+def test_a_concentration_must_not_be_tiny():
+    with pytest.raises(InputError, match=r"concentration must be a number of at least 0.1, got 0"):
         Beta(0)
+
+
+@pytest.mark.parametrize("rewards", ["beta", Beta])
+def test_rewards_must_be_one_of_the_kinds(rewards):
+    with pytest.raises(InputError, match="rewards must be Bernoulli"):
+        Environment(Problem(2, plays=1), 0.5, rewards=rewards)

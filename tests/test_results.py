@@ -25,6 +25,11 @@ def test_the_reward_is_the_mean_of_expected_rewards_per_round(results):
     assert results.reward("mine").standard_error == pytest.approx(stats.sem(per_round))
 
 
+def test_the_margin_is_students(results):
+    error = results.reward("mine").standard_error
+    assert results.margin("mine") == pytest.approx(error * stats.t.ppf(0.975, 5))
+
+
 def test_one_replication_has_no_standard_error(setting_1):
     results = simulate(setting_1, ["uniform"], horizon=50)
     assert math.isnan(results.reward("uniform").standard_error)
@@ -62,6 +67,11 @@ def test_the_tables_are_long(results):
     line = arms.filter((pl.col("policy") == "random") & (pl.col("replication") == 4))
     assert line["played"].to_list() == results.played[1, 4].tolist()
     assert line["arm"].to_list() == ["a", "b", "c"]
+    assert line["estimate"].to_list() == results.estimates[1, 4].tolist()
+    total = rounds.filter((pl.col("policy") == "random") & (pl.col("replication") == 4))
+    assert total["realised"].to_list() == results.realised[1, 4].tolist()
+    assert total["expected"].to_list() == results.expected[1, 4].tolist()
+    assert total["realised"].to_list() != total["expected"].to_list()
 
 
 def test_saved_results_come_back(results, tmp_path):
@@ -96,6 +106,28 @@ def test_a_folder_with_something_in_it_is_refused(results, tmp_path):
     assert (tmp_path / "mine.txt").exists()
 
 
+def truncate(folder):
+    (folder / "rounds.parquet").write_bytes(b"PAR1")
+
+
+def swap(folder):
+    (folder / "rounds.parquet").write_bytes((folder / "arms.parquet").read_bytes())
+
+
+def forget_a_label(folder):
+    told = json.loads((folder / "provenance.json").read_text())
+    told["policies"].pop("random")
+    (folder / "provenance.json").write_text(json.dumps(told))
+
+
+@pytest.mark.parametrize("damage", [truncate, swap, forget_a_label])
+def test_damaged_results_are_refused(results, tmp_path, damage):
+    results.save(tmp_path / "out")
+    damage(tmp_path / "out")
+    with pytest.raises(InputError, match="must hold undamaged results"):
+        Results.load(tmp_path / "out")
+
+
 def test_a_folder_without_results_is_refused(tmp_path):
-    with pytest.raises(InputError, match="must hold saved results"):
+    with pytest.raises(InputError, match="must hold undamaged results"):
         Results.load(tmp_path)

@@ -38,3 +38,11 @@ def test_a_new_or_empty_folder_is_fine(tmp_path):
     check_folder(tmp_path, overwrite=False)
     check_folder(tmp_path / "new" / "deep", overwrite=False)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_link_to_nowhere_and_a_name_too_long_are_refused_before_any_work(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "deep")
+    for folder in (tmp_path / "link", tmp_path / ("x" * 300)):
+        with pytest.raises(InputError, match="must be in a writable place"):
+            check_folder(folder, overwrite=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]

@@ -6,14 +6,14 @@ function that reads it: the readable engine and the compiled one both call it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from evenhand.arrays import Floats, Integers, Masks, frozen
-from evenhand.checks import fail, known, per_arm
+from evenhand.checks import fail, known, names, per_arm, real
 
 SUM_TOLERANCE = 1e-9
 
@@ -139,24 +139,34 @@ def member_table(row: str, given: object, arms: Sequence[str]) -> Masks:
     if not isinstance(given, np.ndarray):
         if not isinstance(given, list | tuple):
             fail(f"the table of {row}s", "a list or an array", given)
-        given = [_named(row, list(entry), arms) for entry in given]
-        for position, entry in enumerate(given, start=1):
-            if len(entry) != len(arms):
-                fail(f"{row} {position}", f"{len(arms)} wide, one column an arm", len(entry))
-    table = np.asarray(given)
-    if not table.size:
+        position = {arm: i for i, arm in enumerate(arms)}
+        given = [_entries(f"{row} {i}", entry, position) for i, entry in enumerate(given, 1)]
+    if len(given) == 0:
         fail(f"the table of {row}s", f"at least one {row}", "none")
+    table = np.asarray(given)
     if table.ndim != 2 or table.shape[1] != len(arms):
         fail(f"the table of {row}s", f"{len(arms)} wide, one column an arm", table.shape)
-    if table.dtype.kind not in "biuf" or not np.all((table == 0) | (table == 1)):
+    if table.dtype.kind not in "biuf":
         fail(f"the table of {row}s", "made of 0 and 1, or of names", table.dtype.name)
+    wrong = np.argwhere((table != 0) & (table != 1))
+    if len(wrong):
+        i, j = wrong[0]
+        fail(f"entry of arm {arms[j]!r} in {row} {i + 1}", "0 or 1", table[i, j].item())
     return frozen(np.array(table, dtype=np.bool_, order="C"))
 
 
-def _named(row: str, entry: list[object], arms: Sequence[str]) -> list[object]:
-    """Turn a list of names into 0 and 1 for each arm; leave any other row as it is."""
-    present = [name for name in entry if isinstance(name, str)]
-    if len(present) != len(entry):
-        return entry
-    known(f"arm in a {row}", present, arms)
-    return [arm in present for arm in arms]
+def _entries(row: str, entry: object, position: Mapping[str, int]) -> list[object]:
+    """Return 0 or 1 for each arm, from such a list or from a list of names."""
+    if not isinstance(entry, list | tuple | np.ndarray):
+        fail(row, "a list", entry)
+    values = list(entry)
+    if all(isinstance(value, str) for value in values):
+        present = set(names(f"arms of {row}", values))
+        known(f"arm in {row}", present, position)
+        return [arm in present for arm in position]
+    if len(values) != len(position):
+        fail(row, f"{len(position)} wide, one column an arm", len(values))
+    for value in values:
+        if real(value) is None and not isinstance(value, bool | np.bool_):
+            fail(row, "made of 0 and 1, or of names", value)
+    return values

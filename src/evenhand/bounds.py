@@ -40,7 +40,7 @@ def tscsf_b_bound(
     Setting 2 of the paper at its own eta:
 
     >>> round(tscsf_b_bound(6, 3, 20_000, eta=63.55), 4)
-    0.4253
+    0.4256
     """
     return _bound(arms, plays, horizon, eta, largest_weight, 4.0, 2.51)
 

@@ -17,6 +17,10 @@ import numpy as np
 from evenhand.arrays import Floats, frozen
 from evenhand.errors import InputError
 
+LARGEST = 2**63 - 1
+MANY = 20
+NAME_RULE = "a non-empty string of printable characters"
+
 
 def fail(thing: str, rule: str, value: object) -> NoReturn:
     """Raise the one kind of complaint there is.
@@ -33,6 +37,8 @@ def whole(thing: str, value: object, *, least: int) -> int:
     """Return ``value`` as an int of at least ``least``, or complain."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         fail(thing, f"a whole number of at least {least}", _plain(value))
+    if int(value) > LARGEST:
+        fail(thing, f"a whole number of at most {LARGEST}", "a larger one")
     return int(value)
 
 
@@ -42,9 +48,24 @@ def number(thing: str, value: object, rule: str = "in [0, 1]") -> float:
     >>> number("reward of arm 'a'", 0.25)
     0.25
     """
-    if isinstance(value, bool) or not isinstance(value, Real) or not _RULES[rule](float(value)):
+    found = real(value)
+    if found is None or not _RULES[rule](found):
         fail(thing, f"a number {rule}", _plain(value))
-    return float(value)
+    return found
+
+
+def real(value: object) -> float | None:
+    """Return a real number as a float; None for anything else.
+
+    >>> real(1), real(True), real("1"), real(10**400)
+    (1.0, None, None, inf)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def choice(thing: str, value: object, options: Collection[str]) -> str:
@@ -84,15 +105,26 @@ def names(thing: str, given: object) -> tuple[str, ...]:
     """Return a tuple of non-empty, different names, or complain."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         fail(thing, "a list of names", given)
-    found = tuple(given)
-    seen = set()
+    found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+    seen: set[str] = set()
     for position, name in enumerate(found, start=1):
-        if not isinstance(name, str) or not name.strip():
-            fail(f"name of arm number {position}", "a non-empty string", name)
+        if not is_name(name):
+            fail(
+                f"name of arm number {position}", "a non-empty string of printable characters", name
+            )
         if name in seen:
             fail(thing, "different names", f"{name} twice")
         seen.add(name)
     return found
+
+
+def is_name(value: object) -> bool:
+    r"""Say whether something can be a name: printable, and not only spaces.
+
+    >>> is_name("news"), is_name(" "), is_name("two\nlines")
+    (True, False, False)
+    """
+    return isinstance(value, str) and value.isprintable() and bool(value.strip())
 
 
 def known(thing: str, given: Iterable[str], options: Collection[str]) -> None:
@@ -104,11 +136,12 @@ def known(thing: str, given: Iterable[str], options: Collection[str]) -> None:
     evenhand.errors.InputError: unknown policy 'tscfs-b'; did you mean 'tscsf-b'? Known: ...
     """
     for name in given:
-        if name not in options:
+        if not isinstance(name, str) or name not in options:
             near = get_close_matches(str(name), options, n=1)
             hint = f"did you mean {near[0]!r}? " if near else ""
-            listed = ", ".join(sorted(options)) or "none"
-            raise InputError(f"unknown {thing} {name!r}; {hint}Known: {listed}")
+            listed = ", ".join(sorted(options)[:MANY]) or "none"
+            more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
+            raise InputError(f"unknown {thing} {name!r}; {hint}Known: {listed}{more}")
 
 
 def _plain(value: object) -> object:
@@ -118,5 +151,6 @@ def _plain(value: object) -> object:
 _RULES = {
     "in [0, 1]": lambda value: 0.0 <= value <= 1.0,
     "of at least 0": lambda value: 0.0 <= value < math.inf,
+    "of at least 0.1": lambda value: 0.1 <= value < math.inf,
     "above 0": lambda value: 0.0 < value < math.inf,
 }

@@ -51,7 +51,7 @@ class Bernoulli:
 @dataclass(frozen=True)
 class Beta:
     """Real rewards, Beta-distributed around the arm's mean; the larger the concentration, the
-    closer to it.
+    closer to it. It is at least 0.1: below, NumPy and numba draw different numbers.
 
     >>> Beta(concentration=20)
     Beta(concentration=20)
@@ -60,7 +60,7 @@ class Beta:
     concentration: float = 10.0
 
     def __post_init__(self) -> None:
-        number("concentration", self.concentration, "above 0")
+        number("concentration", self.concentration, "of at least 0.1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +115,10 @@ class Environment:
         availability: object = 1.0,
         rewards: Rewards | None = None,
     ) -> None:
+        if not isinstance(problem, Problem):
+            fail("problem", "a Problem", problem)
+        if not isinstance(rewards, Rewards | None):
+            fail("rewards", "Bernoulli(), Beta(concentration) or Recorded(table)", rewards)
         if not isinstance(availability, Availability):
             availability = Independent(availability)
         self.problem = problem

@@ -20,7 +20,7 @@ NATURE_KEYS = (*ARM_KEYS, "mean", "availability")
 def read_toml(path: Path) -> dict[str, Any]:
     """Read and parse a TOML file; whatever is wrong with it is said together with its name."""
     try:
-        return parse_toml(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}") from None
     except InputError as error:
@@ -37,8 +37,11 @@ def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
     problem = Problem.from_table(table, arm_keys=NATURE_KEYS)
     arms = arm_tables(table, NATURE_KEYS)
     rewards = _rewards(table.get("rewards", {}), problem.arms, folder)
-    means = None if isinstance(rewards, Recorded) else _from_arms(arms, "mean")
-    availability = _availability(table.get("availability"), arms, problem.arms, folder)
+    recorded = isinstance(rewards, Recorded)
+    means = _from_arms(arms, "mean", instead="recorded rewards" if recorded else "")
+    instead = "[availability]" if "availability" in table else ""
+    own = _from_arms(arms, "availability", instead=instead)
+    availability = _availability(table.get("availability"), own, problem.arms, folder)
     return Environment(problem, means, availability, rewards)
 
 
@@ -48,14 +51,17 @@ def read_rounds(path: Path, arms: Sequence[str]) -> list[list[float]]:
     An empty field is not a number, which is in order for the reward of an arm that slept.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)
             header = next(lines, [])
             if sorted(header) != sorted(arms):
                 fail(f"the columns of {path}", f"the arms {', '.join(arms)}", ", ".join(header))
             order = [header.index(arm) for arm in arms]
-            return [_fields(path, number, line, order) for number, line in enumerate(lines, 2)]
-    except (OSError, UnicodeDecodeError) as error:
+            numbered = enumerate(lines, 2)
+            return [_fields(path, number, line, order) for number, line in numbered if line]
+    except InputError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"cannot read {path}: {error}") from None
 
 
@@ -68,18 +74,21 @@ def _fields(path: Path, number: int, line: list[str], order: list[int]) -> list[
         fail(f"line {number} of {path}", "made of numbers", ",".join(line))
 
 
-def _from_arms(arms: list[dict[str, Any]], key: str) -> list[Any]:
+def _from_arms(arms: list[dict[str, Any]], key: str, *, instead: str) -> list[Any] | None:
+    """Return a value of every arm; None, and no arm may have one, if something stands for it."""
     for arm in arms:
-        if key not in arm:
+        if not instead and key not in arm:
             raise InputError(f"arm {arm['name']!r} must have a value for {key!r}")
-    return [arm[key] for arm in arms]
+        if instead and key in arm:
+            raise InputError(f"arm {arm['name']!r} must have no {key!r}: {instead} stand for it")
+    return None if instead else [arm[key] for arm in arms]
 
 
 def _availability(
-    table: object, arms: list[dict[str, Any]], names: Sequence[str], folder: Path
+    table: object, own: list[Any] | None, names: Sequence[str], folder: Path
 ) -> Availability:
-    if table is None:
-        return Independent(_from_arms(arms, "availability"))
+    if own is not None:
+        return Independent(own)
     if not isinstance(table, Mapping):
         fail("availability", "a table of sets and probabilities, or of a trace", table)
     known("key of [availability]", table, ("sets", "probabilities", "trace"))
@@ -94,7 +103,8 @@ def _rewards(table: object, arms: Sequence[str], folder: Path) -> Rewards:
     if not isinstance(table, Mapping):
         fail("rewards", "a table with a kind, or with recorded", table)
     known("key of [rewards]", table, ("kind", "concentration", "recorded"))
-    if set(table) == {"recorded"}:
+    if "recorded" in table:
+        known("key of [rewards] that are recorded", table, ("recorded",))
         return Recorded(read_rounds(folder / str(table["recorded"]), arms))
     kind = choice("kind of [rewards]", table.get("kind", "bernoulli"), ("bernoulli", "beta"))
     if kind == "beta":

@@ -38,25 +38,52 @@ def compiled(function: Function, **given: Function) -> Function:
     copy = FunctionType(function.__code__, scope, function.__name__)
     copy.__qualname__ = f"{function.__qualname__}_{digest(function, **given)}"
     # Without inlining, every call counts references on each array of each tuple it passes.
-    machine: Function = load("numba").njit(
-        copy, cache=True, nogil=True, forceinline=True, error_model="numpy"
-    )
+    options = {"nogil": True, "forceinline": True, "error_model": "numpy"}
+    njit = load("numba").njit
+    try:
+        machine: Function = njit(copy, cache=True, **options)
+    except RuntimeError:  # typed at a prompt: there is no file beside which to cache
+        machine = njit(copy, **options)
     return machine
 
 
 def digest(function: Function, **given: Function) -> str:
-    """Return a short digest of the sources of a function and of all that it calls."""
-    parts = [inspect.getsource(function)]
+    """Return a short digest of a function, the constants it reads and the functions it calls."""
+    parts = [_source(function)]
+    parts += [f"{name} = {value!r}" for name, value in _constants(function, given).items()]
     parts += [digest(called) for _, called in sorted(_called(function, given).items())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _called(function: Function, given: dict[str, Function]) -> dict[str, Function]:
-    """Return the plain functions of this package that a function names."""
+def _source(function: Function) -> str:
+    try:
+        return inspect.getsource(function)
+    except OSError:
+        code = function.__code__
+        return repr((code.co_code, code.co_names, code.co_consts))
+
+
+def _named(function: Function, given: dict[str, Function]) -> dict[str, Any]:
+    """Return the globals that a function names."""
     scope = {**function.__globals__, **given}
-    named = {name: scope[name] for name in function.__code__.co_names if name in scope}
+    return {name: scope[name] for name in sorted(function.__code__.co_names) if name in scope}
+
+
+def _constants(function: Function, given: dict[str, Function]) -> dict[str, Any]:
+    """Return the constants that a function reads."""
+    named = _named(function, given).items()
+    return {name: value for name, value in named if isinstance(value, bool | int | float | str)}
+
+
+def _called(function: Function, given: dict[str, Function]) -> dict[str, Function]:
+    """Return the plain functions named by one: given, its neighbours, or of this package."""
     return {
         name: value
-        for name, value in named.items()
-        if isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "evenhand"
+        for name, value in _named(function, given).items()
+        if isinstance(value, FunctionType)
+        and (
+            name in given
+            or value.__module__ == function.__module__
+            or value.__module__.partition(".")[0] == "evenhand"
+        )
     }

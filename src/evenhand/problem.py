@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,9 +57,9 @@ class Problem:
     floors: Floats
 
     def __init__(
-        self, arms: Sequence[str] | int, plays: int, weights: object = 1.0, floors: object = 0.0
+        self, arms: Iterable[str] | int, plays: int, weights: object = 1.0, floors: object = 0.0
     ) -> None:
-        if not isinstance(arms, Sequence) or isinstance(arms, str):
+        if isinstance(arms, Integral):
             arms = [str(1 + i) for i in range(whole("arms", arms, least=1))]
         arms = names("arms", arms)
         if not arms:
@@ -128,7 +129,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML; a broken text is an :class:`InputError` with line and column."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not valid TOML: {error}") from None
 
 

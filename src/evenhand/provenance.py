@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ def provenance(settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@cache
 def commit() -> str | None:
     """Return the commit of the source tree this runs from, marked if changed; None elsewhere."""
     root = Path(__file__).resolve().parents[2]

@@ -189,19 +189,26 @@ class Results:
             heading = json.loads((folder / PROVENANCE_FILE).read_text(encoding="utf-8"))
             rounds = pl.read_parquet(folder / ROUNDS_FILE)
             arms = pl.read_parquet(folder / ARMS_FILE)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{str(folder)!r} must hold saved results: {error}") from None
-        labels = tuple(heading["policies"])
-        replications = int(rounds["replication"].max()) + 1
-        wide = (len(labels), replications, -1)
-        kept = rounds["round"].to_numpy().reshape(wide)[0, 0]
-        names = arms["arm"].to_numpy().reshape(wide)[0, 0]
+            return cls._from_tables(heading, rounds, arms)
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{str(folder)!r} must hold undamaged results: {error}") from None
+
+    @classmethod
+    def _from_tables(
+        cls, heading: dict[str, Any], rounds: polars.DataFrame, arms: polars.DataFrame
+    ) -> Results:
+        """Put tables and their heading together again."""
+        policies = heading.pop("policies")
+        for table in (rounds, arms):
+            if table["policy"].unique(maintain_order=True).to_list() != list(policies):
+                raise ValueError("the tables are not of the policies that the provenance names")
+        wide = (len(policies), rounds["replication"].n_unique(), -1)
         return cls(
-            arms=tuple(str(name) for name in names),
+            arms=tuple(arms["arm"].to_numpy().reshape(wide)[0, 0].tolist()),
             floors=arms["floor"].to_numpy().reshape(wide)[0, 0],
-            labels=labels,
-            policies=tuple(heading.pop("policies").values()),
-            rounds=kept,
+            labels=tuple(policies),
+            policies=tuple(policies.values()),
+            rounds=rounds["round"].to_numpy().reshape(wide)[0, 0],
             expected=rounds["expected"].to_numpy().reshape(wide),
             realised=rounds["realised"].to_numpy().reshape(wide),
             played=arms["played"].to_numpy().reshape(wide),

@@ -15,17 +15,31 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
 
     It may be missing or empty; a folder with something in it needs ``overwrite``.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"output folder must be a folder, got the file {str(folder)!r}")
-    if folder.exists() and any(folder.iterdir()) and not overwrite:
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"output folder must be a folder, got the file {str(folder)!r}")
+        if folder.exists() and any(folder.iterdir()) and not overwrite:
+            raise InputError(
+                "output folder must be empty or new unless it may be overwritten, "
+                f"got {str(folder)!r}"
+            )
+        _try_to_write(folder)
+    except OSError as error:
         raise InputError(
-            f"output folder must be empty or new unless it may be overwritten, got {str(folder)!r}"
-        )
-    place = folder
-    while not place.exists():
-        place = place.parent
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise InputError(f"output folder must be in a writable place, got {str(folder)!r}")
+            f"output folder must be in a writable place, got {str(folder)!r}: {error.strerror}"
+        ) from None
+
+
+def _try_to_write(folder: Path) -> None:
+    """Make the folder and a file in it, and take both away again."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    finally:
+        for place in missing:
+            if place.is_dir():
+                place.rmdir()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -121,7 +121,7 @@ def test_the_same_feedback_twice_changes_nothing_and_says_so():
     receipt = agent.tell(decision.id, {"a": 1.0})
     assert (receipt.repeated, receipt.learned, receipt.changed) == (("a",), (), False)
     assert agent.snapshot() == before
-    assert agent.tell(decision.id, {"a": True, "b": False}).learned == ("b",)
+    assert agent.tell(decision.id, {"a": True, "b": np.False_}).learned == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,9 @@ def test_the_same_feedback_twice_changes_nothing_and_says_so():
     [
         (99, {"a": 1.0}, "decision must be a known one, got 99: it was never made"),
         ("1", {"a": 1.0}, "decision must be a known one, got '1'"),
+        (True, {"a": 1.0}, "decision must be a known one, got True"),
+        ([1], {"a": 1.0}, "decision must be a known one"),
+        (1, {"b": 10**400}, "reward of arm 'b' must be a number"),
         (1, {"c": 1.0}, r"must be for an arm it chose \(a, b\), got 'c'"),
         (1, {"zz": 1.0}, "must be for an arm it chose"),
         (1, {"b": 1.5}, r"reward of arm 'b' must be a number in \[0, 1\], got 1.5"),
@@ -199,6 +202,27 @@ def test_a_changed_floor_counts_from_then_on_and_what_is_owed_stays(debt):
     assert agent.debts() == pytest.approx({"a": 5.0 + 1.0, "b": 4.0, "c": 5.0})
 
 
+def test_saying_the_same_floor_again_changes_nothing():
+    agent = three_arms()
+    for _ in range(10):
+        agent.ask(["a"])
+    before = agent.snapshot()
+    agent.change("a", floor=0.5)
+    assert agent.snapshot() == before
+
+
+def test_the_others_do_not_notice_who_comes_and_goes():
+    agent = three_arms()
+    play(agent, 50)
+    before = agent.debts(), agent.posterior_means(), agent.rates()
+    agent.join("d", floor=0.2)
+    agent.retire("d")
+    assert (agent.debts(), agent.posterior_means(), agent.rates()) == before
+    agent.retire("b")
+    for now, then in zip((agent.debts(), agent.posterior_means()), before, strict=False):
+        assert now == {arm: then[arm] for arm in ("a", "c")}
+
+
 def test_a_changed_weight_leaves_debts_alone():
     agent = three_arms()
     for _ in range(4):
@@ -217,16 +241,28 @@ def test_feedback_for_a_retired_arm_is_ignored_even_if_its_name_returns():
     receipt = agent.tell(decision.id, {"a": 1.0, "b": 1.0})
     assert (receipt.learned, receipt.ignored) == (("a",), ("b",))
     later = agent.ask(["a", "c"])
+    older = agent.ask([])
     agent.join("b", floor=0.3)
     assert agent.posterior_means()["b"] == 0.5
+    assert older.id == agent.rounds
     assert agent.tell(later.id, {"c": 0.5}).learned == ("c",)
     again = agent.ask(["b"])
     assert agent.tell(again.id, {"b": 1.0}).learned == ("b",)
 
 
+def test_old_feedback_does_not_reach_a_new_arm_of_the_same_name():
+    agent = three_arms()
+    decision = agent.ask(["a", "b"])
+    agent.retire("b")
+    agent.join("b", floor=0.3)
+    assert agent.tell(decision.id, {"b": 1.0}).ignored == ("b",)
+    assert agent.posterior_means()["b"] == 0.5
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda agent: agent.retire([1]), "unknown arm"),
         (lambda agent: agent.join("a"), "arms must be different names"),
         (lambda agent: agent.join(""), "non-empty string"),
         (lambda agent: agent.join("d", floor=1.2), "floor of arm 'd' must be .* got 1.2"),
@@ -285,6 +321,22 @@ def test_a_snapshot_survives_infinite_eta_and_a_horizon():
     assert twin.snapshot() == agent.snapshot()
 
 
+@pytest.mark.parametrize("seed", [-1, "x", 1.5])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(InputError, match="seed must be a whole number"):
+        Agent(Problem(["a"], plays=1), seed=seed)
+
+
+def test_a_policy_of_ones_own_serves_but_is_not_written_down():
+    class Mine(type(make_policy("uniform"))):
+        name = "mine"
+
+    agent = Agent(Problem(2, plays=1), Mine())
+    assert len(agent.ask().chosen) == 1
+    with pytest.raises(InputError, match="policy of an agent to snapshot must be a registered"):
+        agent.snapshot()
+
+
 def damaged(change):
     document = json.loads(three_arms().snapshot())
     change(document)
@@ -304,6 +356,16 @@ def damaged(change):
         (damaged(lambda d: d["joined"].pop("a")), "undamaged"),
         (damaged(lambda d: d.update(random={})), "undamaged"),
         (damaged(lambda d: d.update(decisions=[[1]])), "undamaged"),
+        (damaged(lambda d: d.update(decisions=[[7, ["a"], {}]])), "decision 7 after 0 rounds"),
+        (damaged(lambda d: d.update(latest=3)), "latest decision is 3 after 0 rounds"),
+        (damaged(lambda d: d.update(memory=0)), "memory must be"),
+        (damaged(lambda d: d.update(horizon=-1)), "horizon must be"),
+        (damaged(lambda d: d["policy"].update(name="oracle")), "undamaged"),
+        (damaged(lambda d: d["state"].update(played=[1.5, 0, 0])), "played must be of its kind"),
+        (damaged(lambda d: d["state"].update(played=[10**30, 0, 0])), "undamaged"),
+        (damaged(lambda d: d["state"].update(debts=[-1.0, 0.0, 0.0])), "debts must be"),
+        (damaged(lambda d: d["state"].update(reward_sums=[9.0, 0.0, 0.0])), "exceed feedbacks"),
+        ("[" * 100_000, "snapshot must be JSON"),
     ],
 )
 def test_a_wrong_snapshot_is_refused(text, message):

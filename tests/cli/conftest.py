@@ -20,7 +20,7 @@ name = "b"
 mean = 0.5
 availability = 0.8
 [[arms]]
-name = "c [x]"
+name = "c [x] :cat:"
 floor = 0.1
 mean = 0.7
 availability = 0.7

@@ -15,7 +15,7 @@ def test_json_when_feasible(evenhand, file):
     assert document["with_floors"] + document["price_of_fairness"] == pytest.approx(
         document["without_floors"]
     )
-    assert set(document["rates"]) == set(document["prices"]) == {"a", "b", "c [x]"}
+    assert set(document["rates"]) == set(document["prices"]) == {"a", "b", "c [x] :cat:"}
     assert document["rates"]["a"] == pytest.approx(0.5)
     assert document["floor_headroom"] > 1
     assert 0 < document["largest_common_floor"] < 0.7

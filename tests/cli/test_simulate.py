@@ -22,16 +22,40 @@ def test_json_is_one_object_with_the_promised_keys(evenhand, file):
     assert first["label"] == "TS [red], reflected"
     assert first["name"] == "tscsf-b"
     assert set(first["rates"]) == set(first["shortfall"]) == set(first["estimates"])
-    assert set(first["rates"]) == {"a", "b", "c [x]"}
+    assert set(first["rates"]) == {"a", "b", "c [x] :cat:"}
     assert first["regret"] == pytest.approx(best["with_floors"] - first["reward"])
     assert 0 < first["reward_standard_error"] < first["reward"] < 1.4
+
+
+def test_json_says_what_the_tables_say(evenhand, file, tmp_path):
+    done = evenhand("simulate", file, "--json", "--out", tmp_path / "out")
+    results = Results.load(tmp_path / "out")
+    for row in json.loads(done.stdout)["policies"]:
+        label = row["label"]
+        assert row["rates"] == pytest.approx(results.rates(label))
+        assert row["shortfall"] == pytest.approx(results.shortfall(label))
+        assert row["estimates"] == pytest.approx(results.mean_estimates(label))
+
+
+@pytest.mark.parametrize("change", ["seed = 8", "seed = 7\ndelay = 50"])
+def test_seed_and_delay_of_the_file_count(evenhand, file, change):
+    before = json.loads(evenhand("simulate", file, "--json").stdout)["policies"]
+    file.write_text(file.read_text().replace("seed = 7", change))
+    after = json.loads(evenhand("simulate", file, "--json").stdout)["policies"]
+    assert before[0]["estimates"] != after[0]["estimates"]
+
+
+def test_many_policies_stay_readable(evenhand, file):
+    more = "".join(f'[[policies]]\nname = "uniform"\nlabel = "uniform {i}"\n' for i in range(12))
+    file.write_text(file.read_text() + more)
+    assert "…" not in evenhand("simulate", file).stdout
 
 
 def test_the_table_names_policies_and_arms_as_they_are(evenhand, file):
     done = evenhand("simulate", file)
     assert done.returncode == 0
     assert "TS [red], reflected" in done.stdout
-    assert "c [x]" in done.stdout
+    assert "c [x] :cat:" in done.stdout
     assert "worst shortfall" in done.stdout
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand import Beta, Environment, Geometric, Joint, Problem, Recorded, Trace, make_policy
-from evenhand.policies import REGISTRY
+from evenhand.policies import REGISTRY, Policy
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.engine import run_reference
 from evenhand.simulation.run import Run, new_watch, streams
@@ -97,6 +97,12 @@ def test_the_same_bits_for_bernoulli_and_for_recorded_rewards(setting_1):
     assert_same_bits(Run(recorded, make_policy("lfg"), ROUNDS, every_round(), 2))
 
 
+@pytest.mark.parametrize("mean", [1e-6, 0.03, 0.5, 0.999])
+def test_the_same_bits_for_the_smallest_concentration(mean):
+    environment = Environment(Problem(2, plays=1), mean, rewards=Beta(0.1))
+    assert_same_bits(Run(environment, make_policy("thompson"), 3_000, every_round(3_000)))
+
+
 @pytest.mark.parametrize("policy", list(variants()), ids=lambda policy: policy.label())
 def test_no_policy_plays_a_sleeping_arm_or_more_than_plays(policy):
     """With a trace, what was played is bounded by what was awake, round by round."""
@@ -129,6 +135,29 @@ def test_thompson_is_tscsf_b_without_debts_and_ucb_is_lfg(setting_1):
 def test_feedback_that_comes_after_the_end_is_never_learned(setting_1):
     run = Run(setting_1, make_policy("tscsf-b"), 50, every_round(50), delay=1_000)
     assert assert_same_bits(run).state.feedbacks.sum() == 0
+
+
+def test_a_policy_of_ones_own_is_compiled_like_any_other(setting_1):
+    run = Run(setting_1, Contrary(), ROUNDS, every_round())
+    assert assert_same_bits(run).state.played[2] < 60
+
+
+def favour(mean):
+    return WISH - mean
+
+
+def contrary_score(scores, awake, state, terms, constants, rng):
+    for j in range(awake.size):
+        i = awake[j]
+        scores[j] = favour((1.0 + state.reward_sums[i]) / (2.0 + state.feedbacks[i]))
+
+
+WISH = 1.0
+
+
+class Contrary(Policy):
+    name = "contrary"
+    score = staticmethod(contrary_score)
 
 
 def test_a_fixed_delay_holds_back_exactly_the_last_rounds(setting_1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -40,6 +41,7 @@ def test_a_bar_with_speed_and_time_left_appears_after_a_second(horizon, shown):
     seen = output_on_a_terminal(horizon)
     assert ("simulating" in seen) is shown
     assert ("rounds/s" in seen) is shown
+    assert bool(re.search(r"\d:\d\d:\d\d", seen)) is shown
 
 
 def test_nothing_is_shown_where_nobody_looks():

@@ -11,6 +11,7 @@ from evenhand import (
     Environment,
     Geometric,
     InputError,
+    Joint,
     Problem,
     Recorded,
     Trace,
@@ -44,6 +45,38 @@ def test_more_replications_extend_the_fewer(setting_1):
     assert not np.array_equal(many.expected[:, 0], many.expected[:, 1])
 
 
+def test_another_seed_gives_other_results(setting_1):
+    one, two = (simulate(setting_1, ["uniform"], horizon=100, seed=seed) for seed in (1, 2))
+    assert not same(one, two)
+
+
+def test_a_delay_keeps_a_learner_ignorant_for_that_long(setting_1):
+    now, late = (
+        simulate(setting_1, ["thompson"], horizon=2_000, replications=20, delay=delay)
+        for delay in (0, Geometric(1_000.0))
+    )
+    assert late.reward("thompson").mean < now.reward("thompson").mean - 0.005
+
+
+def test_numpy_numbers_are_as_good_as_any(setting_1, tmp_path):
+    results = simulate(
+        setting_1,
+        ["uniform"],
+        horizon=np.int64(20),
+        replications=np.int32(2),
+        seed=np.int64(3),
+        delay=Geometric(np.float32(2)),
+    )
+    results.save(tmp_path / "out")
+
+
+def test_provenance_can_repeat_a_joint_table(setting_1):
+    environment = Environment(Problem(2, plays=1), 0.5, Joint([[1, 0], [1, 1]], [0.25, 0.75]))
+    told = simulate(environment, ["uniform"], horizon=5).provenance["settings"]["availability"]
+    assert (told["kind"], told["chances"]) == ("joint", [0.25, 0.75])
+    assert told["table"] == [[1, 0], [1, 1]]
+
+
 def test_all_policies_face_the_same_awake_sets_and_rewards():
     """With one play for every arm nothing is left to choose: the realised rewards must agree."""
     environment = Environment(Problem(4, plays=4), 0.5, 0.6)
@@ -74,6 +107,8 @@ def test_kept_rounds_do_not_grow_with_the_horizon(setting_1):
     [
         ({"policies": []}, "policies must be at least one, got 'none'"),
         ({"policies": "lfg"}, "policies must be a list"),
+        ({"policies": None}, "policies must be a list"),
+        ({"horizon": 10**30}, "horizon must be a whole number of at most"),
         ({"policies": ["lfg", "lfg"]}, "labels of policies must be different, got 'lfg twice'"),
         ({"policies": {" ": "lfg"}}, "label of a policy must be a non-empty string"),
         ({"policies": ["lgf"]}, "did you mean 'lfg'"),

@@ -23,6 +23,7 @@ availability = 0.8
 floor = 0.3
 weight = 2
 """
+BARE = ARMS.replace("availability = 0.9", "").replace("availability = 0.8", "")
 POLICY = '[[policies]]\nname = "tscsf-b"\n'
 
 
@@ -58,7 +59,7 @@ def test_a_joint_table_beta_rewards_and_a_geometric_delay(load):
     settings = load(
         HEAD
         + "delay = { geometric = 3.5 }\n"
-        + ARMS
+        + BARE
         + '[availability]\nsets = [["a", "b"], []]\nprobabilities = [0.5, 0.5]\n'
         + '[rewards]\nkind = "beta"\nconcentration = 20\n'
     )
@@ -68,7 +69,7 @@ def test_a_joint_table_beta_rewards_and_a_geometric_delay(load):
 
 
 def test_a_trace_with_recorded_rewards_in_files_beside_it(load, tmp_path):
-    (tmp_path / "awake.csv").write_text("b,a\n1,0\n1,1\n")
+    (tmp_path / "awake.csv").write_text("\ufeffb,a\n1,0\n1,1\n\n", encoding="utf-8")
     (tmp_path / "rewards.csv").write_text("b,a\n0.5,\n1,0.25\n")
     settings = load(
         'plays = 1\n[[arms]]\nname = "a"\n[[arms]]\nname = "b"\n'
@@ -95,16 +96,20 @@ def test_a_trace_with_recorded_rewards_in_files_beside_it(load, tmp_path):
         (HEAD + ARMS + POLICY + "etta = 1", "did you mean 'eta'"),
         (HEAD + ARMS + POLICY * 2, "labels of policies must be different"),
         (HEAD + ARMS + POLICY + "label = 3", "label of a policy must be a non-empty string"),
+        (HEAD + ARMS + POLICY + "label = []", "label of a policy must be a non-empty string"),
+        (HEAD + ARMS + '[rewards]\nrecorded = "r.csv"\nkind = "beta"\n', "unknown key of .*kind"),
         (HEAD + ARMS + "[[policies]]\neta = 1", r"each \[\[policies\]\] table must have a name"),
         (HEAD + ARMS + "[[policies]]\nname = 1", "name of a policy must be a string, got 1"),
         (HEAD + 'policies = ["lfg"]\n' + ARMS, "policies must be"),
-        (HEAD + "availability = 0.3\n" + ARMS, "availability must be a table"),
-        (HEAD + ARMS + "[availability]\nsets = []\n", "given by sets and probabilities"),
+        (HEAD + "availability = 0.3\n" + BARE, "availability must be a table"),
+        (HEAD + BARE + "[availability]\nsets = []\n", "given by sets and probabilities"),
+        (HEAD + ARMS + "[availability]\nsets = []\n", "arm 'a' must have no 'availability'"),
         (
-            HEAD + ARMS + '[availability]\nsets = [["a"]]\nprobabilities = [0.9]\n',
+            HEAD + BARE + '[availability]\nsets = [["a"]]\nprobabilities = [0.9]\n',
             "sum of the sets' probabilities must be 1, got 0.9",
         ),
-        (HEAD + ARMS + '[availability]\ntrace = "no.csv"\n', "cannot read .*no.csv"),
+        (HEAD + BARE + '[availability]\ntrace = "no.csv"\n', "cannot read .*no.csv"),
+        (HEAD + BARE + '[availability]\ntrace = "\\u0000"\n', "cannot read"),
         (HEAD + ARMS + '[rewards]\nkind = "gamma"\n', "kind of .* must be one of"),
         (HEAD + 'rewards = "beta"\n' + ARMS, "rewards must be a table"),
         (HEAD + ARMS + "[rewards]\nconcentration = 3\n", "unknown key of .* 'concentration'"),
@@ -125,7 +130,8 @@ def test_wrong_files_are_refused(load, text, message):
         ("a,c\n1,0\n", "the columns of .* must be the arms a, b, got 'a, c'"),
         ("a,b\n1,0\n1\n", "line 3 of .* must be 2 fields wide, got 1"),
         ("a,b\n1,x\n", "line 2 of .* must be made of numbers"),
-        ("a,b\n1,3\n", "made of 0 and 1"),
+        ("a,b\n1,3\n", "entry of arm 'b' in round 1 must be 0 or 1, got 3"),
+        ("a,b\n1," + "1" * 140_000, "cannot read"),
         ("a,b\n", "at least one round"),
         ("", "the columns of"),
     ],
@@ -133,4 +139,4 @@ def test_wrong_files_are_refused(load, text, message):
 def test_wrong_traces_are_refused(load, tmp_path, csv, message):
     (tmp_path / "awake.csv").write_text(csv)
     with pytest.raises(InputError, match=message):
-        load("plays = 1\n" + ARMS + '[availability]\ntrace = "awake.csv"\n')
+        load("plays = 1\n" + BARE + '[availability]\ntrace = "awake.csv"\n')

@@ -10,6 +10,7 @@ from evenhand.agent import snapshot
 from evenhand.agent.ledger import Decision, Ledger, Receipt
 from evenhand.arrays import Floats, Integers
 from evenhand.checks import fail, known, names, number, whole
+from evenhand.errors import InputError, SnapshotError
 from evenhand.policies import Policy, Situation, make_policy, new_state, posterior_means
 from evenhand.policies.state import State, only_arms, with_new_arm
 from evenhand.policies.steps import advance, choose, learn
@@ -56,11 +57,13 @@ class Agent:
         horizon: int | None = None,
         memory: int = 100_000,
     ) -> None:
+        if not isinstance(problem, Problem):
+            fail("problem", "a Problem", problem)
         self._policy = policy if isinstance(policy, Policy) else make_policy(policy)
         self._horizon = None if horizon is None else whole("horizon", horizon, least=1)
         self._ledger = Ledger(whole("memory", memory, least=1))
         self._joined = dict.fromkeys(problem.arms, 0)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(None if seed is None else whole("seed", seed, least=0))
         self._adopt(problem, new_state(len(problem.arms)))
 
     @property
@@ -146,16 +149,21 @@ class Agent:
         del self._joined[name]
 
     def change(self, name: str, *, floor: float | None = None, weight: float | None = None) -> None:
-        """Change an arm's floor or weight; what it is owed stays, the new floor counts from now."""
+        """Change an arm's floor or weight.
+
+        A new floor counts from now on: what the arm is owed stays, earlier plays beyond its old
+        floor are not set against the new one.
+        """
         index, state = self._index(name), self._state
         floors, weights = self._problem.floors.copy(), self._problem.weights.copy()
+        old = floors[index]
         if floor is not None:
             floors[index] = number(f"floor of arm {name!r}", floor)
         if weight is not None:
             weights[index] = number(f"weight of arm {name!r}", weight, "of at least 0")
         problem = Problem(self._problem.arms, self._problem.plays, weights, floors)
         self._adopt(problem, state)
-        if floor is not None:
+        if floor is not None and floors[index] != old:
             state.since[index] = self.rounds
             state.promised[index] = state.played[index] + state.debts[index]
 
@@ -174,7 +182,7 @@ class Agent:
         return self._problem.by_arm(rates)
 
     def snapshot(self) -> str:
-        """Return the whole agent as JSON, random state included."""
+        """Return the whole agent as JSON, random state included; its policy is a registered one."""
         return snapshot.write(
             snapshot.Pieces(
                 self._problem,
@@ -191,7 +199,10 @@ class Agent:
     def restore(cls, text: str) -> Agent:
         """Return the agent that a snapshot holds; it goes on with exactly the same decisions."""
         pieces = snapshot.read(text)
-        agent = cls(pieces.problem, pieces.policy, horizon=pieces.horizon)
+        try:
+            agent = cls(pieces.problem, pieces.policy, horizon=pieces.horizon)
+        except InputError as error:
+            raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
         agent._state, agent._joined = pieces.state, pieces.joined
         agent._ledger, agent._rng = pieces.ledger, pieces.rng
         return agent

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral
 from typing import NamedTuple
 
+import numpy as np
+
+from evenhand.checks import real
 from evenhand.errors import FeedbackError
 
 
@@ -81,9 +84,10 @@ class Ledger:
         self.entries[decision_id].told.update(rewards)
 
     def _entry(self, decision_id: int) -> Entry:
-        if decision_id in self.entries:
+        whole_number = isinstance(decision_id, Integral) and not isinstance(decision_id, bool)
+        if whole_number and decision_id in self.entries:
             return self.entries[decision_id]
-        past = isinstance(decision_id, int) and 0 < decision_id <= self.latest
+        past = whole_number and 0 < decision_id <= self.latest
         reason = f"only the latest {self.memory} are remembered" if past else "it was never made"
         raise FeedbackError(f"decision must be a known one, got {decision_id!r}: {reason}")
 
@@ -96,12 +100,13 @@ def _reward(decision_id: int, entry: Entry, arm: str, reward: object) -> float:
             f"feedback on decision {decision_id} must be for an arm it chose ({chosen}), "
             f"got {arm!r}"
         )
-    if not isinstance(reward, Real) or not 0.0 <= float(reward) <= 1.0:
+    found = float(reward) if isinstance(reward, bool | np.bool_) else real(reward)
+    if found is None or not 0.0 <= found <= 1.0:
         raise FeedbackError(f"reward of arm {arm!r} must be a number in [0, 1], got {reward!r}")
     earlier = entry.told.get(arm)
-    if earlier is not None and earlier != float(reward):
+    if earlier is not None and earlier != found:
         raise FeedbackError(
             f"reward of arm {arm!r} in decision {decision_id} must be what was told before, "
-            f"{earlier!r}, got {float(reward)!r}"
+            f"{earlier!r}, got {found!r}"
         )
-    return float(reward)
+    return found

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.agent.ledger import Entry, Ledger
+from evenhand.checks import fail, names, number, whole
 from evenhand.errors import InputError, SnapshotError
-from evenhand.policies import Policy, State, make_policy, new_state, plain
+from evenhand.policies import REGISTRY, Policy, State, make_policy, new_state, plain
 from evenhand.problem import Problem
 
 FORMAT = "evenhand agent"
@@ -31,6 +32,8 @@ class Pieces(NamedTuple):
 def write(pieces: Pieces) -> str:
     """Return the pieces as JSON; floats are written so that they come back exactly."""
     problem, policy, ledger = pieces.problem, pieces.policy, pieces.ledger
+    if REGISTRY.get(policy.name) is not type(policy):
+        fail("policy of an agent to snapshot", "a registered one", policy.name)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -65,7 +68,7 @@ def read(text: str) -> Pieces:
     """
     try:
         document = json.loads(text)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise SnapshotError(f"snapshot must be JSON, got {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SnapshotError(f"snapshot must have the format {FORMAT!r}")
@@ -75,7 +78,7 @@ def read(text: str) -> Pieces:
         )
     try:
         return _pieces(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise SnapshotError(f"snapshot must be undamaged, got {what}") from None
 
@@ -84,21 +87,30 @@ def _pieces(document: dict[str, Any]) -> Pieces:
     problem = Problem(**document["problem"])
     rng = np.random.default_rng()
     rng.bit_generator.state = document["random"]
-    ledger = Ledger(int(document["memory"]))
-    ledger.latest = int(document["latest"])
-    ledger.entries = {
-        decision_id: Entry(tuple(chosen), dict(told))
-        for decision_id, chosen, told in document["decisions"]
-    }
+    state = _state(document["state"], len(problem.arms))
     return Pieces(
         problem,
         make_policy(document["policy"]["name"], **document["policy"]["parameters"]),
         document["horizon"],
-        _state(document["state"], len(problem.arms)),
-        {arm: int(document["joined"][arm]) for arm in problem.arms},
-        ledger,
+        state,
+        {arm: whole("joined", document["joined"][arm], least=0) for arm in problem.arms},
+        _ledger(document, int(state.rounds[0])),
         rng,
     )
+
+
+def _ledger(document: dict[str, Any], rounds: int) -> Ledger:
+    """Return the ledger; its decisions are numbered up to the last round."""
+    ledger = Ledger(whole("memory", document["memory"], least=1))
+    ledger.latest = whole("latest", document["latest"], least=0)
+    if ledger.latest != rounds:
+        raise ValueError(f"the latest decision is {ledger.latest} after {rounds} rounds")
+    for decision_id, chosen, told in document["decisions"]:
+        if whole("decision", decision_id, least=1) > rounds:
+            raise ValueError(f"decision {decision_id} after {rounds} rounds")
+        rewards = {arm: number(f"reward of arm {arm!r}", told[arm]) for arm in told}
+        ledger.entries[decision_id] = Entry(names("chosen arms", chosen), rewards)
+    return ledger
 
 
 def _state(arrays: dict[str, list[float]], arms: int) -> State:
@@ -108,4 +120,8 @@ def _state(arrays: dict[str, list[float]], arms: int) -> State:
     for name, array in filled.items():
         if array.shape != blank[name].shape:
             raise ValueError(f"{name} has {array.size} entries for {arms} arms")
+        if array.tolist() != arrays[name] or not np.all((array >= 0) & np.isfinite(array)):
+            raise ValueError(f"{name} must be of its kind, finite and not negative")
+    if np.any(filled["reward_sums"] > filled["feedbacks"]):
+        raise ValueError("reward_sums exceed feedbacks")
     return State(**filled)

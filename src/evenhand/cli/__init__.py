@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from importlib.metadata import version
@@ -56,6 +57,9 @@ def main() -> None:
     Floors that no policy could keep are no mistake of form: they have the exit code 3.
     """
     signal.signal(signal.SIGINT, _stop)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except EvenhandError as error:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from evenhand.benchmark import find_optimum
 from evenhand.cli.screen import print_json, screen
@@ -101,7 +101,7 @@ def arm_table(best: Optimum) -> Table:
     for i in shown:
         floor, rate, price = best.floors[i], best.rates[i], best.prices[i]
         table.add_row(
-            escape(best.arms[i]),
+            Text(best.arms[i]),
             f"{floor:.4f}",
             f"{rate:.4f}",
             f"{price:.4f}" if price else "-",

@@ -11,5 +11,6 @@ def policies() -> None:
     width = max(map(len, REGISTRY))
     for name, policy in REGISTRY.items():
         parameters = ", ".join(f"{key}={value}" for key, value in policy().parameters().items())
-        screen.print(f"[bold]{name:{width}}[/bold]  {policy().summary}", soft_wrap=True)
+        kind = " [dim](simulations only)[/dim]" if policy.knows_nature else ""
+        screen.print(f"[bold]{name:{width}}[/bold]  {policy().summary}{kind}", soft_wrap=True)
         screen.print(f"{'':{width}}  [dim]{parameters or 'no parameters'}[/dim]", soft_wrap=True)

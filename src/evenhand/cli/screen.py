@@ -9,8 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
-screen = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+screen = Console(highlight=False, emoji=False)
+errors = Console(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(document: dict[str, Any]) -> None:

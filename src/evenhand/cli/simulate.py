@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from evenhand.cli.screen import print_json, screen
 from evenhand.errors import InputError
@@ -17,6 +18,7 @@ from evenhand.simulation import simulate as run_simulation
 from evenhand.storage import check_folder
 
 MANY_ARMS = 30
+BESIDE = 5
 
 
 def simulate(
@@ -102,8 +104,9 @@ def show(results: Results) -> None:
     screen.print()
     screen.print(policy_table(results))
     if len(results.arms) <= MANY_ARMS:
-        screen.print()
-        screen.print(rate_table(results))
+        for start in range(0, len(results.labels), BESIDE):
+            screen.print()
+            screen.print(rate_table(results, results.labels[start : start + BESIDE]))
 
 
 def policy_table(results: Results) -> Table:
@@ -121,31 +124,29 @@ def policy_table(results: Results) -> Table:
         worst = max(shortfall, key=lambda arm: shortfall[arm])
         margin, lost = results.margin(label), regret(results, label)
         table.add_row(
-            escape(label),
+            Text(label),
             f"{reward.mean:.5f}",
             "" if results.replications < 2 else f"{margin:.5f}",
             "" if lost is None else f"{lost:.5f}",
             f"{shortfall[worst]:.5f}",
-            escape(worst) if shortfall[worst] > 0 else "",
+            Text(worst if shortfall[worst] > 0 else ""),
         )
     return table
 
 
-def rate_table(results: Results) -> Table:
-    """Return floor and rate played of every arm under every policy; a missed floor is red."""
+def rate_table(results: Results, labels: Sequence[str]) -> Table:
+    """Return floor and rate played of every arm under some policies; a missed floor is red."""
     table = Table(box=None, pad_edge=False)
     table.add_column("arm", style="bold")
     table.add_column("floor", justify="right")
-    for label in results.labels:
-        table.add_column(escape(label), justify="right")
-    rates = {label: results.rates(label) for label in results.labels}
-    missed = {label: results.shortfall(label) for label in results.labels}
+    for label in labels:
+        table.add_column(Text(label), justify="right", min_width=6)
+    rates = {label: results.rates(label) for label in labels}
+    missed = {label: results.shortfall(label) for label in labels}
     for arm, floor in zip(results.arms, results.floors.tolist(), strict=True):
         cells = [
-            f"[red]{rates[label][arm]:.4f}[/red]"
-            if missed[label][arm] > 5e-5
-            else f"{rates[label][arm]:.4f}"
-            for label in results.labels
+            Text(f"{rates[label][arm]:.4f}", style="red" if missed[label][arm] > 5e-5 else "")
+            for label in labels
         ]
-        table.add_row(escape(arm), f"{floor:.4f}", *cells)
+        table.add_row(Text(arm), f"{floor:.4f}", *cells)
     return table

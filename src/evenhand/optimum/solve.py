@@ -82,6 +82,7 @@ def solve(
     >>> round(best.with_floors, 6), round(best.without_floors, 6)
     (1.038, 1.0484)
     """
+    plays = min(plays, values.size)
     labels = tuple(str(1 + i) for i in range(values.size)) if arms is None else tuple(arms)
     if awake.probabilities.size:
         return _solve_independent(values, floors, plays, awake.probabilities, labels)
@@ -91,6 +92,7 @@ def solve(
 
 def solve_mixture(values: Floats, floors: Floats, plays: int, awake: Awake) -> Mixture:
     """Return the optimal policy as a mixture of priority orders; the floors are feasible."""
+    plays = min(plays, values.size)
     if awake.probabilities.size:
         solver = _machine(solve_independent, values.size)
         kept = _kept(floors, _machine(headroom, values.size)(floors, awake.probabilities, plays))

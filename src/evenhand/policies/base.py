@@ -6,14 +6,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, fields
-from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evenhand.arrays import Floats, Integers
 from evenhand.bounds import paper_eta
-from evenhand.checks import choice, fail
+from evenhand.checks import choice, fail, real
 from evenhand.errors import InputError
 from evenhand.optimum import Awake
 from evenhand.policies.state import State
@@ -126,7 +125,7 @@ class Policy(ABC):
         for field in parameter_fields(type(self)):
             value = getattr(self, field.name)
             if value != field.default:
-                shown = f"{value:g}" if isinstance(value, float) else str(value)
+                shown = f"{value:.15g}" if isinstance(value, float) else str(value)
                 parts.append(f"{field.name}={shown}")
         return " ".join(parts)
 
@@ -159,13 +158,14 @@ class WithEta(WithDebts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.eta == "paper":
-            return
         given: object = self.eta
-        eta = math.inf if given == "inf" else given
-        if isinstance(eta, bool) or not isinstance(eta, Real) or not float(eta) > 0:
+        if isinstance(given, str) and given == "paper":
+            return
+        eta = math.inf if isinstance(given, str) and given == "inf" else given
+        found = real(eta)
+        if found is None or not found > 0.0:
             fail(f"eta of policy {self.name!r}", "a number above 0, inf or 'paper'", given)
-        object.__setattr__(self, "eta", float(eta))
+        object.__setattr__(self, "eta", found)
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
         """Return eta as a number."""

@@ -50,8 +50,9 @@ class ClSg(WithEta):
         + w_i \left( \hat u_i + z(t) \sqrt{\frac{\gamma \ln t}{h_i + 1}} \right), \qquad
         z(t) \sim \mathcal N(0, 1)
 
-    with t counted from 1, h_i the rewards that have arrived, and a mean of 0 while there are
-    none. The debts are this project's addition: the published algorithm has no floors.
+    with t counted from 1 and a mean of 0 while h_i = 0. Here h_i counts the rewards that have
+    arrived: the plays of the publication, unless feedback is late. The debts are this project's
+    addition: the published algorithm has no floors.
 
     Parameters
     ----------

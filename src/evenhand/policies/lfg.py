@@ -40,7 +40,8 @@ class Lfg(WithEta):
         \text{score}_i = \frac{Q_i(t)}{\eta} + w_i \bar u_i(t), \qquad
         \bar u_i(t) = \min\left(1, \hat u_i + \sqrt{\frac{3 \ln t}{2 h_i}}\right)
 
-    with t counted from 1, h_i the rewards that have arrived, and 1 while there are none.
+    with t counted from 1, and 1 while h_i = 0. Here h_i counts the rewards that have arrived: the
+    plays of the publication, unless feedback is late.
 
     Parameters
     ----------

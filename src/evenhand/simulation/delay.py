@@ -17,16 +17,18 @@ class Geometric:
     """Feedback takes 0, 1, 2, ... rounds, geometrically distributed with this mean.
 
     >>> Geometric(mean=5)
-    Geometric(mean=5)
+    Geometric(mean=5.0)
     """
 
     mean: float
 
     def __post_init__(self) -> None:
-        number("mean of a geometric delay", self.mean, "above 0")
+        mean = number("mean of a geometric delay", self.mean, "above 0")
+        object.__setattr__(self, "mean", mean)
 
 
 Delay: TypeAlias = int | Geometric
+FOR_EVER = 1e18
 
 
 class Wait(NamedTuple):
@@ -43,7 +45,7 @@ def as_wait(delay: object) -> Wait:
     Wait(fixed=3, log_stay=0.0)
     """
     if isinstance(delay, Geometric):
-        return Wait(0, math.log(delay.mean / (1.0 + delay.mean)))
+        return Wait(0, -math.log1p(1.0 / delay.mean))
     try:
         return Wait(whole("delay", delay, least=0), 0.0)
     except InputError:
@@ -56,4 +58,4 @@ def draw_wait(wait: Wait, rng: np.random.Generator) -> int:
     """Return how many rounds this round's feedback takes: one draw a round, for all its arms."""
     if wait.log_stay == 0.0:
         return wait.fixed
-    return math.floor(math.log1p(-rng.random()) / wait.log_stay)
+    return math.floor(min(math.log1p(-rng.random()) / wait.log_stay, FOR_EVER))

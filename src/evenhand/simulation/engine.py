@@ -46,7 +46,8 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
         for i in chosen[:count]:
             expected += world.values[i]
             realised += terms.weights[i] * rewards[i]
-            due[arrival].append((i, rewards[i]))
+            if arrival < run.horizon:
+                due[arrival].append((i, rewards[i]))
         for i, reward in due.pop(now, ()):
             learn(state, i, reward, policy.binarised, streams.policy)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -23,11 +24,12 @@ class Progress:
     """Shows rounds done, rounds per second and the time left on standard error.
 
     Work may come in stages: then one bar is for the whole and one for the present stage. Nothing
-    is shown when standard error is not a terminal, or before a second has passed.
+    is shown when standard error is not a terminal, before a second has passed, or in an
+    installation without the extra ``lab``.
     """
 
     def __init__(self, title: str, total: int, *, wanted: bool = True) -> None:
-        self._wanted = wanted and sys.stderr.isatty()
+        self._wanted = wanted and sys.stderr.isatty() and find_spec("rich") is not None
         self._start = time.monotonic()
         self._display: Any = None
         self._whole = Bar(self, title, total)

@@ -12,15 +12,16 @@ import numpy as np
 
 from evenhand.arrays import Integers
 from evenhand.benchmark import find_yardsticks
-from evenhand.checks import choice, fail, whole
+from evenhand.checks import NAME_RULE, choice, fail, is_name, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.extras import load
-from evenhand.policies import Policy, make_policy, plain, posterior_means
+from evenhand.policies import Policy, make_policy, posterior_means
 from evenhand.provenance import provenance
 from evenhand.results import Results
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.delay import Delay, Geometric, as_wait
+from evenhand.simulation.description import describe
 from evenhand.simulation.engine import run_reference
 from evenhand.simulation.progress import Listener, Progress
 from evenhand.simulation.run import Record, Run, Streams, Watch, checkpoints, new_watch, streams
@@ -75,9 +76,9 @@ def simulate(
     """
     labelled = label_policies(policies)
     horizon = check_horizon(environment, horizon)
-    whole("replications", replications, least=1)
-    whole("seed", seed, least=0)
-    as_wait(delay)
+    replications = whole("replications", replications, least=1)
+    seed = whole("seed", seed, least=0)
+    delay = delay if isinstance(delay, Geometric) else as_wait(delay).fixed
     choice("engine", engine, ("compiled", "reference"))
     cores = available_cores() if workers is None else whole("workers", workers, least=1)
     kept = checkpoints(horizon)
@@ -105,7 +106,7 @@ def label_policies(
     """
     if isinstance(policies, Mapping):
         pairs = [(label, _policy(given)) for label, given in policies.items()]
-    elif isinstance(policies, str | Policy):
+    elif isinstance(policies, str) or not isinstance(policies, Sequence):
         fail("policies", "a list of policies, or a mapping from labels to policies", policies)
     else:
         made = [_policy(given) for given in policies]
@@ -114,14 +115,15 @@ def label_policies(
         fail("policies", "at least one", "none")
     labels = [label for label, _ in pairs]
     for label in labels:
-        if not isinstance(label, str) or not label.strip():
-            fail("label of a policy", "a non-empty string", label)
+        if not is_name(label):
+            fail("label of a policy", NAME_RULE, label)
         if labels.count(label) > 1:
             fail("labels of policies", "different", f"{label} twice")
     return dict(pairs)
 
 
 def _policy(given: Policy | str) -> Policy:
+    """Return a policy as it is, or make it from its name."""
     return given if isinstance(given, Policy) else make_policy(given)
 
 
@@ -132,7 +134,7 @@ def check_horizon(environment: Environment, horizon: int | None) -> int:
         if longest is None:
             raise InputError("horizon must be given unless a trace is replayed, got none")
         return longest
-    whole("horizon", horizon, least=1)
+    horizon = whole("horizon", horizon, least=1)
     if longest is not None and horizon > longest:
         fail("horizon", f"at most the {longest} rounds of the trace", horizon)
     return horizon
@@ -198,40 +200,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def describe(
-    environment: Environment,
-    policies: Mapping[str, Policy],
-    horizon: int,
-    replications: int,
-    seed: int,
-    delay: Delay,
-) -> dict[str, Any]:
-    """Return the settings of a simulation as plain data, for its provenance."""
-    problem, sets = environment.problem, environment.world.sets
-    return {
-        "arms": list(problem.arms),
-        "plays": problem.plays,
-        "weights": problem.weights.tolist(),
-        "floors": problem.floors.tolist(),
-        "means": environment.means.tolist(),
-        "availability": {
-            "kind": type(environment.availability).__name__.lower(),
-            "probabilities": sets.probabilities.tolist(),
-            "sets": sets.members.shape[0],
-        },
-        "rewards": type(environment.rewards).__name__.lower(),
-        "concentration": environment.world.concentration,
-        "policies": {
-            label: {"name": policy.name, **plain(policy.parameters())}
-            for label, policy in policies.items()
-        },
-        "horizon": horizon,
-        "replications": replications,
-        "seed": seed,
-        "delay": {"geometric": delay.mean} if isinstance(delay, Geometric) else delay,
-    }
 
 
 def collect(

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.checks import fail, known, whole
+from evenhand.checks import NAME_RULE, fail, is_name, known, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files import ENVIRONMENT_KEYS, environment_from, read_toml
 from evenhand.policies import Policy, make_policy
 from evenhand.simulation.delay import Delay, Geometric, as_wait
-from evenhand.simulation.runner import check_horizon, label_policies
+from evenhand.simulation.runner import check_horizon
 
 KEYS = (*ENVIRONMENT_KEYS, "horizon", "replications", "seed", "delay", "policies")
 
@@ -54,10 +54,12 @@ def _policies(tables: object) -> dict[str, Policy]:
     labelled: dict[str, Policy] = {}
     for table in tables:
         label, policy = _policy(dict(table))
+        if not is_name(label):
+            fail("label of a policy", NAME_RULE, label)
         if label in labelled:
             fail("labels of policies", "different", f"{label} twice")
         labelled[label] = policy
-    return label_policies(labelled) if labelled else {}
+    return labelled
 
 
 def _policy(table: dict[str, Any]) -> tuple[str, Policy]:
