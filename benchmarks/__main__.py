@@ -9,12 +9,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import optimum, simulation
+from benchmarks import optimum, reproduction, simulation
 from evenhand.provenance import provenance
 from evenhand.storage import write_text
 
 RESULTS = Path(__file__).with_name("results.json")
-SUITES = {"simulation": simulation.measure, "optimum": optimum.measure}
+SUITES = {
+    "simulation": simulation.measure,
+    "optimum": optimum.measure,
+    "reproduction": reproduction.measure,
+}
 
 
 def main() -> None:
