@@ -16,7 +16,7 @@ A message names the thing, the rule and the value:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class EvenhandError(Exception):
@@ -83,6 +83,18 @@ class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
                 f" The floor of arm {arm!r}, {floor:.6g}, exceeds its availability, {awake:.6g}."
             )
         super().__init__(sentence)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the refusal as plain data."""
+        return {
+            "feasible": False,
+            "certificate": {
+                "arms": list(self.certificate.arms),
+                "promised": self.certificate.promised,
+                "possible": self.certificate.possible,
+            },
+            "floor_headroom": self.floor_headroom,
+        }
 
 
 SHOWN = 5

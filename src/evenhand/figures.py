@@ -131,7 +131,36 @@ def floor_bars(results: Results, lines: Sequence[Line], title: str, note: str = 
         )
     axes.hlines(results.floors, places - 0.45, places + 0.45, color="black", label="floor")
     axes.set(xlabel="arm", ylabel="fraction of rounds played", title=title)
-    axes.set_xticks(places, results.arms)
+    axes.set_xticks(places, _short_names(results.arms))
+    _legend_below(figure, axes, columns=2)
+    return figure
+
+
+@styled
+def estimate_marks(
+    arms: Sequence[str],
+    truth: Sequence[float],
+    estimates: Sequence[tuple[Line, Sequence[float]]],
+    title: str,
+    note: str = "",
+) -> Figure:
+    """Draw what policies believe of each arm beside the truth, which is a line across the arm."""
+    figure, axes = _new(2.8, note)
+    places = np.arange(len(arms))
+    for number, (line, values) in enumerate(estimates):
+        shift = (number - (len(estimates) - 1) / 2) * 0.16
+        axes.plot(
+            places + shift,
+            values,
+            "o" if line.style == "-" else "D",
+            color=_colour(line.policy),
+            fillstyle="full" if line.style == "-" else "none",
+            markersize=4,
+            label=line.words,
+        )
+    axes.hlines(truth, places - 0.4, places + 0.4, color="black", linewidth=0.9, label="truth")
+    axes.set(ylabel="mean reward", title=title)
+    axes.set_xticks(places, _short_names(arms))
     _legend_below(figure, axes, columns=2)
     return figure
 
@@ -189,6 +218,16 @@ def _new(height: float, note: str) -> tuple[Figure, Axes]:
     if note:
         figure.text(0.5, 0.985, note, ha="center", va="top", fontsize=6.5, color="#B00020")
     return figure, axes
+
+
+def _short_names(arms: Sequence[str]) -> list[str]:
+    """Leave out the year, and what does not fit.
+
+    >>> _short_names(["Godfather, The (1972)", "a"])
+    ['Godfather', 'a']
+    """
+    words = [arm.partition(" (")[0].partition(",")[0] for arm in arms]
+    return [word if len(word) <= 12 else word[:11] + "…" for word in words]
 
 
 def _colour(policy: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -130,6 +130,19 @@ class Results:
     def mean_estimates(self, label: str) -> dict[str, float]:
         """Return each arm's estimated mean at the end."""
         return self._by_arm(self.estimates[self._index(label)])
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Results]) -> Results:
+        """Return replications of the same comparison as one, in the order given."""
+        first = parts[0]
+        return replace(
+            first,
+            expected=np.concatenate([part.expected for part in parts], axis=1),
+            realised=np.concatenate([part.realised for part in parts], axis=1),
+            played=np.concatenate([part.played for part in parts], axis=1),
+            estimates=np.concatenate([part.estimates for part in parts], axis=1),
+            seconds=sum(part.seconds for part in parts),
+        )
 
     def rounds_table(self) -> polars.DataFrame:
         """Return the long table of totals: one line per policy, replication and kept round."""

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from evenhand.cli.movielens import app as movielens
 from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
 from evenhand.cli.reproduce import reproduce
@@ -29,6 +30,7 @@ app.command()(reproduce)
 app.command()(simulate)
 app.command()(optimum)
 app.command()(policies)
+app.add_typer(movielens, name="movielens")
 
 
 @app.callback(invoke_without_command=True)

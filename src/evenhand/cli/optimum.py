@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -33,43 +33,15 @@ def optimum(
         best = find_optimum(environment)
     except InfeasibleFloors as error:
         if json:
-            print_json(refusal(error))
+            print_json(error.as_json())
         else:
             screen.print(str(error), markup=False, soft_wrap=True)
             screen.print(f"All floors times {error.floor_headroom:.6g} would fit.")
         raise typer.Exit(INFEASIBLE) from None
     if json:
-        print_json(as_json(best))
+        print_json(best.as_json())
     else:
         show(best)
-
-
-def as_json(best: Optimum) -> dict[str, Any]:
-    """Return what ``--json`` prints for feasible floors."""
-    return {
-        "feasible": True,
-        "with_floors": best.with_floors,
-        "without_floors": best.without_floors,
-        "price_of_fairness": best.price_of_fairness,
-        "rates": dict(zip(best.arms, best.rates.tolist(), strict=True)),
-        "prices": dict(zip(best.arms, best.prices.tolist(), strict=True)),
-        "floor_headroom": best.floor_headroom,
-        "largest_common_floor": best.largest_common_floor,
-    }
-
-
-def refusal(error: InfeasibleFloors) -> dict[str, Any]:
-    """Return what ``--json`` prints for infeasible floors."""
-    certificate = error.certificate
-    return {
-        "feasible": False,
-        "certificate": {
-            "arms": list(certificate.arms),
-            "promised": certificate.promised,
-            "possible": certificate.possible,
-        },
-        "floor_headroom": error.floor_headroom,
-    }
 
 
 def show(best: Optimum) -> None:

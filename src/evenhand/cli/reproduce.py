@@ -27,12 +27,15 @@ def reproduce(
     only: Annotated[
         list[str] | None, typer.Option(help="An experiment's id; may be given several times.")
     ] = None,
+    movielens: Annotated[
+        Path | None, typer.Option(help="Folder or zip of a MovieLens release, for the movies.")
+    ] = None,
 ) -> None:
     """Run the paper's evaluation and tell, claim by claim, what holds.
 
     Stopped with Ctrl-C, it keeps finished cells; the same command goes on from there.
     """
-    done = paper.reproduce(out, paper.Plan(quick), only or ())
+    done = paper.reproduce(out, paper.Plan(quick), only or (), movielens)
     if done.plan.note:
         screen.print(f"[bold red]{done.plan.note}[/bold red]\n")
     screen.print(claims_table(done))

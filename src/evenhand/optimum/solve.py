@@ -60,6 +60,19 @@ class Optimum:
         """What all floors together cost, in reward per round."""
         return self.without_floors - self.with_floors
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the optimum as plain data."""
+        return {
+            "feasible": True,
+            "with_floors": self.with_floors,
+            "without_floors": self.without_floors,
+            "price_of_fairness": self.price_of_fairness,
+            "rates": dict(zip(self.arms, self.rates.tolist(), strict=True)),
+            "prices": dict(zip(self.arms, self.prices.tolist(), strict=True)),
+            "floor_headroom": self.floor_headroom,
+            "largest_common_floor": self.largest_common_floor,
+        }
+
 
 def solve(
     values: Floats, floors: Floats, plays: int, awake: Awake, arms: Sequence[str] | None = None

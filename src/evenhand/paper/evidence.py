@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,10 +48,11 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results of all finished cells by id, and the plan they belong to."""
+    """The results of all finished cells by id, the plan they belong to, and the movies' summary."""
 
     plan: Plan
     results: Mapping[str, Results]
+    movies: Mapping[str, Any] | None = None
 
     def curve(self, cell: str, pairing: Pairing, name: str) -> Curve:
         """Return an algorithm's time-averaged regret."""

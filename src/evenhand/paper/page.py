@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from evenhand.paper.claims import FAILS, HOLDS, OTHER_FORM, Verdict
 from evenhand.paper.drawing import Drawn
@@ -30,6 +32,8 @@ def write_page(
         Section("The settings and their exact optimum", settings(evidence)),
         Section("How it was run", origin(evidence)),
     ]
+    if evidence.movies:
+        sections.insert(3, Section("The movies", movies(evidence.movies)))
     banner = f"This is a {evidence.plan.note}. Not a reproduction." if evidence.plan.quick else ""
     write_text(path, page("The paper, reproduced and audited", PAPER, sections, banner))
     return path
@@ -86,6 +90,31 @@ def _setting(evidence: Evidence, setting: Setting) -> str:
         f"{best.floor_headroom:.4g}.</p>"
     )
     return head + table(["arm", "mean", "availability", "floor", "optimal rate", "price"], rows)
+
+
+def movies(summary: Mapping[str, Any]) -> str:
+    """Return the movies with their ratings, and what was found of the optimum in both ways."""
+    rows = [
+        [
+            movie["title"],
+            f"{movie['ratings']:,}",
+            f"{movie['mean']:.2f}",
+            f"{movie['availability']:.3f}",
+        ]
+        for movie in summary["movies"]
+    ]
+    joint, paper = summary["optimum"]["joint"], summary["optimum"]["paper"]
+    words = f"Opt-F of the awake sets that occur: {joint['with_floors']:.5f}. "
+    if paper and not paper["feasible"]:
+        certificate = paper["certificate"]
+        words += (
+            "As the paper describes it, with genre shares as independent availabilities, Opt-F "
+            f"does not exist: the floors promise {certificate['promised']:.3g} plays a round to "
+            f"{len(certificate['arms'])} movies that could be given {certificate['possible']:.3g}."
+        )
+    note = f'<p class="banner">{escape(summary["note"])}</p>' if summary["note"] else ""
+    head = f"<p>{escape(summary['release'])}: {summary['users']:,} users. {escape(words)}</p>"
+    return note + head + table(["movie", "ratings", "mean rating", "availability"], rows)
 
 
 def origin(evidence: Evidence) -> str:

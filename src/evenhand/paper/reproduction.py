@@ -11,11 +11,15 @@ from evenhand.checks import known
 from evenhand.errors import InputError
 from evenhand.machine import digest
 from evenhand.paper.claims import Verdict, judge_all
-from evenhand.paper.drawing import draw
+from evenhand.paper.drawing import Drawn, draw
 from evenhand.paper.evidence import Evidence
+from evenhand.paper.movielens.claims import movie_claims
+from evenhand.paper.movielens.drawing import draw_movies
+from evenhand.paper.movies import run_movie_cell
 from evenhand.paper.page import write_page
 from evenhand.paper.section5 import section_5
 from evenhand.paper.settings import NAMES, SEED, Cell, Plan, experiments
+from evenhand.plain import to_json
 from evenhand.policies import REGISTRY
 from evenhand.results import PROVENANCE_FILE, Results
 from evenhand.simulation import simulate
@@ -24,6 +28,7 @@ from evenhand.simulation.progress import Progress
 from evenhand.storage import check_folder, write_text
 
 MARKER = "reproduction.json"
+MOVIES = "movies"
 
 
 @dataclass(frozen=True)
@@ -36,38 +41,51 @@ class Reproduction:
     seconds: float
 
 
-def reproduce(out: Path, plan: Plan, only: Sequence[str] = ()) -> Reproduction:
+def reproduce(
+    out: Path, plan: Plan, only: Sequence[str] = (), movielens: Path | None = None
+) -> Reproduction:
     """Run the experiments (or only some) into a folder; finished cells there are kept.
 
-    Interrupted, it leaves what is finished, and the next call goes on from there.
+    Interrupted, it leaves what is finished, and the next call goes on from there. The movie
+    experiment reads a MovieLens release if there is one, and a generated sample if not.
     """
     chosen = experiments(plan)
-    known("experiment", only, chosen)
+    known("experiment", only, [*chosen, MOVIES])
+    if movielens is not None and not movielens.exists():
+        raise InputError(f"path of MovieLens must exist, got {str(movielens)!r}")
     cells = [
         cell
         for experiment in chosen.values()
         if not only or experiment.id in only
         for cell in experiment.cells
     ]
-    claim_folder(out, plan)
-    results = run_cells(out, cells, plan)
-    evidence = Evidence(plan, results)
+    claim_folder(out, plan, movielens)
+    results, movies = run_cells(out, cells, plan), None
+    if not only or MOVIES in only:
+        results[MOVIES], movies = run_movie_cell(out, plan, movielens)
+    evidence = Evidence(plan, results, movies)
+    note = movies["note"] if movies else ""
     figures = draw(out / "figures", evidence)
-    verdicts = tuple(judge_all(section_5(plan), evidence))
+    if movies:
+        said = ", ".join(word for word in (note, plan.note) if word)
+        drawn = draw_movies(out / "figures", results[MOVIES], said)
+        figures += [Drawn(path, caption) for path, caption in drawn]
+    verdicts = tuple(judge_all((*section_5(plan), *movie_claims(note)), evidence))
     rows = [verdict.as_json() for verdict in verdicts]
     document = {"quick": plan.quick, "note": plan.note, "seed": SEED, "claims": rows}
-    write_text(out / "claims.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_text(out / "claims.json", to_json(document))
     report = write_page(out / "report.html", evidence, verdicts, figures)
     seconds = sum(entry.seconds for entry in results.values())
     return Reproduction(plan, verdicts, report, seconds)
 
 
-def claim_folder(out: Path, plan: Plan) -> None:
+def claim_folder(out: Path, plan: Plan, movielens: Path | None) -> None:
     """Accept a new or empty folder, or one with an unfinished or finished run of the same kind."""
     marker = {
         "format": "evenhand reproduction",
         "quick": plan.quick,
         "seed": SEED,
+        "movielens": None if movielens is None else str(movielens.resolve()),
         "code": [digest(play, score=REGISTRY[name].score) for name in NAMES],
     }
     file = out / MARKER

@@ -1,0 +1,44 @@
+"""The movie experiment as a part of the reproduction."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from evenhand.paper.movielens.experiment import Choices, load_release, run_movies
+from evenhand.paper.movielens.sample import write_sample
+from evenhand.paper.settings import SEED, Plan
+from evenhand.plain import to_json
+from evenhand.results import PROVENANCE_FILE, Results
+from evenhand.storage import write_text
+
+SUMMARY = "movies.json"
+SAMPLE_RATINGS, SAMPLE_USERS = 250_000, 42_000
+
+
+def run_movie_cell(out: Path, plan: Plan, movielens: Path | None) -> tuple[Results, dict[str, Any]]:
+    """Return the results of the movie experiment and its summary, running it if need be."""
+    cell = out / "cells" / "movies"
+    if not (cell / PROVENANCE_FILE).exists():
+        release = movielens or _sample(out, plan)
+        outcome = run_movies(
+            load_release(release), Choices(replications=3 if plan.quick else 20, seed=SEED)
+        )
+        write_text(cell / SUMMARY, to_json(outcome.as_json()))
+        outcome.results.save(cell, overwrite=True)
+    return Results.load(cell), json.loads((cell / SUMMARY).read_text(encoding="utf-8"))
+
+
+def _sample(out: Path, plan: Plan) -> Path:
+    """Write the generated sample that stands in for the real data."""
+    share = 10 if plan.quick else 1
+    folder = out / "sample"
+    write_sample(
+        folder,
+        ratings=SAMPLE_RATINGS // share,
+        users=SAMPLE_USERS // share,
+        seed=SEED,
+        overwrite=True,
+    )
+    return folder

@@ -1,0 +1,29 @@
+"""Plain data for JSON: what is not a number becomes null."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def to_json(document: dict[str, Any]) -> str:
+    """Return a document as JSON text, with null for infinity and for what is not a number.
+
+    >>> print(to_json({"headroom": math.inf}))
+    {
+      "headroom": null
+    }
+    <BLANKLINE>
+    """
+    return json.dumps(_finite(document), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
