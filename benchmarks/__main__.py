@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import optimum, reproduction, simulation
+from benchmarks import movielens, optimum, reproduction, simulation
 from evenhand.provenance import provenance
 from evenhand.storage import write_text
 
@@ -18,6 +18,7 @@ SUITES = {
     "simulation": simulation.measure,
     "optimum": optimum.measure,
     "reproduction": reproduction.measure,
+    "movielens": movielens.measure,
 }
 
 

@@ -15,11 +15,13 @@ from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 from evenhand.simulation.runner import Engine, available_cores
 
 LONG_RUN = """
-import resource
+import re
+from pathlib import Path
 from evenhand import Environment, Problem, simulate
 environment = Environment(Problem(10, plays=3, floors=0.1), 0.5, 0.8)
 simulate(environment, ["tscsf-b"], horizon=10_000_000, progress=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+status = Path("/proc/self/status").read_text()
+print(int(re.search(r"VmHWM:\\s+(\\d+)", status).group(1)) / 1024)
 """
 
 

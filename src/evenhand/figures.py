@@ -221,13 +221,14 @@ def _new(height: float, note: str) -> tuple[Figure, Axes]:
 
 
 def _short_names(arms: Sequence[str]) -> list[str]:
-    """Leave out the year, and what does not fit.
+    """Leave out the year, break between words, and cut what does not fit.
 
-    >>> _short_names(["Godfather, The (1972)", "a"])
-    ['Godfather', 'a']
+    >>> _short_names(["Godfather, The (1972)", "Unforgettable"])
+    ['Godfather', 'Unforgett…']
     """
-    words = [arm.partition(" (")[0].partition(",")[0] for arm in arms]
-    return [word if len(word) <= 12 else word[:11] + "…" for word in words]
+    words = [arm.partition(" (")[0].partition(",")[0].split() for arm in arms]
+    cut = [[word if len(word) <= 10 else word[:9] + "…" for word in parts] for parts in words]
+    return ["\n".join(parts[:2]) for parts in cut]
 
 
 def _colour(policy: str) -> str:

@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 def test_every_figure_is_a_png_and_an_svg(quick):
     names = {path.stem for path in (quick[0] / "figures").iterdir()}
-    assert len(names) == 9
+    assert len(names) == 12
     for name in names:
         assert (quick[0] / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
         assert "<svg" in (quick[0] / "figures" / f"{name}.svg").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def test_the_claims_are_there_for_machines_and_people(quick):
 def test_the_report_is_one_page_that_needs_no_network(quick):
     page = Page()
     page.feed((quick[0] / "report.html").read_text(encoding="utf-8"))
-    assert len(page.images) == 9
+    assert len(page.images) == 12
     assert all(image["alt"] for image in page.images)
     assert all(link.startswith("data:") for link in page.links)
 
@@ -70,7 +70,25 @@ def test_a_first_look_says_so_in_every_output(quick):
     assert json.loads((out / "claims.json").read_text(encoding="utf-8"))["note"] == note
     page = (out / "report.html").read_text(encoding="utf-8")
     assert note in page
-    assert page.count(note) >= 10, "the banner and every caption"
+    assert page.count(note) >= 13, "the banner and every caption"
+
+
+def test_without_real_data_everything_about_movies_says_so(quick):
+    out = quick[0]
+    note = "synthetic sample, not MovieLens"
+    claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))["claims"]
+    movies = [row for row in claims if row["id"].startswith("movies-")]
+    assert len(movies) == 6
+    assert all(note in row["says"] for row in movies)
+    assert (out / "report.html").read_text(encoding="utf-8").count(note) >= 4 + 6
+    assert "synthetic sample" in quick[1].stdout
+
+
+def test_a_release_that_is_not_there_is_refused(evenhand, tmp_path):
+    done = evenhand("reproduce", "--out", tmp_path / "out", "--movielens", tmp_path / "no")
+    assert done.returncode == 2
+    assert "path of MovieLens must exist" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_same_command_twice_gives_identical_tables(quick, evenhand, tmp_path):
@@ -129,7 +147,7 @@ def test_ctrl_c_keeps_finished_cells_and_the_next_run_goes_on(tmp_path):
     assert "Traceback" not in errors
     written = first.stat().st_mtime_ns
     finished = list(out.glob("cells/*/provenance.json"))
-    assert 1 <= len(finished) < 13
+    assert 1 <= len(finished) < 14
     again = [*command, "--only", "setting1-eta1"]
     subprocess.run(again, check=True, capture_output=True, timeout=60)
     assert first.stat().st_mtime_ns == written, "a finished cell is not run again"

@@ -42,8 +42,10 @@ class Figure(NamedTuple):
     margin: float = 0.0
 
     def __str__(self) -> str:
-        shown = f"{self.words} {self.value:.4g}" if not self.margin else f"{self.words} "
-        return shown if not self.margin else f"{shown}{self.value:.5f} ± {self.margin:.5f}"
+        if self.margin:
+            return f"{self.words} {self.value:.5f} ± {self.margin:.5f}"
+        large = abs(self.value) >= 1_000
+        return f"{self.words} {self.value:,.0f}" if large else f"{self.words} {self.value:.4g}"
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def read_ratings(path: Path, layout: Layout, movies: Sequence[Movie]) -> RatingT
         skip_rows=int(layout.header),
         separator=layout.separator,
         schema={name: kinds.get(name, pl.String) for name in layout.columns},
-    ).select(*kinds)
-    broken = pl.any_horizontal(pl.all().is_null())
+    )
+    broken = pl.any_horizontal(pl.col(*kinds).is_null())
     wanted = scan.filter(pl.col("movie").is_in([movie.id for movie in movies]) | broken)
     try:
         rows, counts = pl.collect_all([wanted, scan.group_by("movie").len()], engine="streaming")

@@ -23,8 +23,8 @@ GENRES = (
     "Horror|Sci-Fi",
 )
 OTHER_GENRES = ("Drama", "Comedy", "Action", "Thriller", "Adventure", "Horror", "Crime", "Romance")
-TASTE = 0.45
-ANY = 0.88
+TASTE = 0.65
+ANY = 0.71
 OTHER_MOVIES = 5_000
 
 
