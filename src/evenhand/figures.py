@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 
 COLOURS = {
+    "priced": "#882255",
     "tscsf-b": "#0072B2",
     "lfg": "#D55E00",
     "thompson": "#56B4E9",
@@ -63,6 +64,17 @@ class Line(NamedTuple):
     words: str
     policy: str
     style: str = "-"
+
+
+class Spot(NamedTuple):
+    """A policy on the frontier: shortfall and regret with the margins of their means."""
+
+    words: str
+    policy: str
+    shortfall: float
+    shortfall_margin: float
+    regret: float
+    regret_margin: float
 
 
 class Scaling(NamedTuple):
@@ -162,6 +174,37 @@ def estimate_marks(
     axes.set(ylabel="mean reward", title=title)
     axes.set_xticks(places, _short_names(arms))
     _legend_below(figure, axes, columns=2)
+    return figure
+
+
+@styled
+def frontier(spots: Sequence[Spot], title: str, note: str = "") -> Figure:
+    """Draw shortfall against regret, one point per policy and eta; the lower left is better."""
+    rows = -(-len(spots) // 3)
+    figure, axes = _new(2.6 + 0.16 * rows, note)
+    figure.subplots_adjust(bottom=(0.55 + 0.16 * rows) / (2.6 + 0.16 * rows))
+    drawn: dict[str, int] = {}
+    for spot in spots:
+        number = drawn.setdefault(spot.policy, 0)
+        drawn[spot.policy] += 1
+        axes.errorbar(
+            spot.shortfall,
+            spot.regret,
+            xerr=spot.shortfall_margin,
+            yerr=spot.regret_margin,
+            fmt="*" if spot.policy == "priced" else "osD^vP"[number % 6],
+            markersize=9 if spot.policy == "priced" else 4.5,
+            color=_colour(spot.policy),
+            elinewidth=0.7,
+            clip_on=False,
+            label=spot.words,
+        )
+    axes.axhline(0.0, color=COLOURS["opt-f"], linewidth=0.6)
+    axes.set_xscale("symlog", linthresh=1e-4)
+    axes.set_yscale("symlog", linthresh=1e-3)
+    axes.set_xlim(left=0.0)
+    axes.set(xlabel="worst shortfall at the horizon", ylabel="regret R(T)", title=title)
+    _legend_below(figure, axes, columns=3)
     return figure
 
 

@@ -7,6 +7,7 @@ from, so that an edited function is never served stale.
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import inspect
 from collections.abc import Callable
@@ -64,9 +65,12 @@ def _source(function: Function) -> str:
 
 
 def _named(function: Function, given: dict[str, Function]) -> dict[str, Any]:
-    """Return the globals that a function names."""
+    """Return the globals that a function names (attributes of the same name are not globals)."""
     scope = {**function.__globals__, **given}
-    return {name: scope[name] for name in sorted(function.__code__.co_names) if name in scope}
+    loaded = {
+        part.argval for part in dis.get_instructions(function) if part.opname == "LOAD_GLOBAL"
+    }
+    return {name: scope[name] for name in sorted(loaded) if name in scope}
 
 
 def _constants(function: Function, given: dict[str, Function]) -> dict[str, Any]:

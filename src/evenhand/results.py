@@ -127,6 +127,16 @@ class Results:
         """Return ``max(0, floor - rate)`` of each arm, averaged over replications."""
         return self._by_arm(self._shortfalls()[self._index(label)])
 
+    def worst_shortfall(self, label: str) -> Estimate:
+        """Return the largest shortfall of any arm, averaged over replications."""
+        worst = self._shortfalls()[self._index(label)].max(axis=1)
+        return Estimate(float(worst.mean()), float(_standard_error(worst)))
+
+    def all_kept(self, label: str) -> float:
+        """Return the share of replications in which no arm lacks more than one play."""
+        worst = self._shortfalls()[self._index(label)].max(axis=1)
+        return float((worst <= 1.0 / self.horizon).mean())
+
     def mean_estimates(self, label: str) -> dict[str, float]:
         """Return each arm's estimated mean at the end."""
         return self._by_arm(self.estimates[self._index(label)])

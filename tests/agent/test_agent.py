@@ -17,9 +17,9 @@ from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 SERVING = [name for name, policy in REGISTRY.items() if not policy.knows_nature]
 
 
-def three_arms(**options):
+def three_arms(policy="tscsf-b", **options):
     problem = Problem(["a", "b", "c"], plays=2, floors=[0.5, 0.2, 0.1])
-    return Agent(problem, seed=1, **options)
+    return Agent(problem, policy, seed=1, **options)
 
 
 def play(agent, rounds, seed=0):
@@ -353,7 +353,7 @@ def damaged(change):
         (damaged(lambda d: d["state"]["played"].pop()), "played has 2 entries for 3 arms"),
         (damaged(lambda d: d["problem"].update(plays=0)), "plays must be"),
         (damaged(lambda d: d["policy"].update(name="x")), "unknown policy 'x'"),
-        (damaged(lambda d: d["joined"].pop("a")), "undamaged"),
+        (damaged(lambda d: d["state"].pop("joined")), "undamaged"),
         (damaged(lambda d: d.update(random={})), "undamaged"),
         (damaged(lambda d: d.update(decisions=[[1]])), "undamaged"),
         (damaged(lambda d: d.update(decisions=[[7, ["a"], {}]])), "decision 7 after 0 rounds"),

@@ -51,7 +51,7 @@ class Agent:
     def __init__(
         self,
         problem: Problem,
-        policy: Policy | str = "tscsf-b",
+        policy: Policy | str = "priced",
         *,
         seed: int | None = None,
         horizon: int | None = None,
@@ -62,7 +62,6 @@ class Agent:
         self._policy = policy if isinstance(policy, Policy) else make_policy(policy)
         self._horizon = None if horizon is None else whole("horizon", horizon, least=1)
         self._ledger = Ledger(whole("memory", memory, least=1))
-        self._joined = dict.fromkeys(problem.arms, 0)
         self._rng = np.random.default_rng(None if seed is None else whole("seed", seed, least=0))
         self._adopt(problem, new_state(len(problem.arms)))
 
@@ -110,7 +109,7 @@ class Agent:
             that contradicts an earlier value. Nothing is learned then, not even the valid part.
         """
         news = self._ledger.new_rewards(decision_id, rewards)
-        learned = [arm for arm in news if self._joined.get(arm, self.rounds) < decision_id]
+        learned = [arm for arm in news if self._was_there(arm, decision_id)]
         for arm in learned:
             learn(self._state, self._position[arm], news[arm], self._policy.binarised, self._rng)
         self._ledger.record(decision_id, news)
@@ -131,7 +130,6 @@ class Agent:
             [*self._problem.floors.tolist(), floor],
         )
         self._adopt(problem, with_new_arm(self._state))
-        self._joined[name] = self.rounds
 
     def retire(self, name: str) -> None:
         """Let an arm leave; feedback on it that is still under way will be ignored."""
@@ -146,7 +144,6 @@ class Agent:
             self._problem.floors[left],
         )
         self._adopt(problem, only_arms(self._state, left))
-        del self._joined[name]
 
     def change(self, name: str, *, floor: float | None = None, weight: float | None = None) -> None:
         """Change an arm's floor or weight.
@@ -171,14 +168,22 @@ class Agent:
         """Return how many plays each arm is behind."""
         return self._problem.by_arm(self._state.debts)
 
+    def targets(self) -> dict[str, float]:
+        """Return the floors that the policy aims at: less than promised where they cannot be kept.
+
+        Only ``priced`` looks ahead in this way; other policies aim at every floor as it is.
+        """
+        floors, state = self._problem.floors, self._state
+        known_ahead = self._policy.looks_ahead and state.refresh[0] > 0
+        return self._problem.by_arm(state.targets if known_ahead else floors)
+
     def posterior_means(self) -> dict[str, float]:
         """Return the estimated mean reward of each arm."""
         return self._problem.by_arm(posterior_means(self._state))
 
     def rates(self) -> dict[str, float]:
         """Return the fraction of rounds since it joined in which each arm was played."""
-        joined = np.array([self._joined[arm] for arm in self._problem.arms])
-        rates: Floats = self._state.played / np.maximum(self.rounds - joined, 1)
+        rates: Floats = self._state.played / np.maximum(self.rounds - self._state.joined, 1)
         return self._problem.by_arm(rates)
 
     def snapshot(self) -> str:
@@ -189,7 +194,6 @@ class Agent:
                 self._policy,
                 self._horizon,
                 self._state,
-                self._joined,
                 self._ledger,
                 self._rng,
             )
@@ -203,15 +207,19 @@ class Agent:
             agent = cls(pieces.problem, pieces.policy, horizon=pieces.horizon)
         except InputError as error:
             raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
-        agent._state, agent._joined = pieces.state, pieces.joined
-        agent._ledger, agent._rng = pieces.ledger, pieces.rng
+        agent._state, agent._ledger, agent._rng = pieces.state, pieces.ledger, pieces.rng
         return agent
 
     def _adopt(self, problem: Problem, state: State) -> None:
         """Go on with other arms; the constants come first, since they can be refused."""
         self._constants = self._policy.constants(Situation(problem, self._horizon))
         self._problem, self._state = problem, state
+        state.refresh[0] = 0
         self._position = {arm: i for i, arm in enumerate(problem.arms)}
+
+    def _was_there(self, arm: str, decision_id: int) -> bool:
+        """Say whether it was this arm, not an earlier one of its name, that was decided about."""
+        return arm in self._position and self._state.joined[self._position[arm]] < decision_id
 
     def _index(self, name: str) -> int:
         known("arm", [name], self._position)

@@ -24,7 +24,6 @@ class Pieces(NamedTuple):
     policy: Policy
     horizon: int | None
     state: State
-    joined: dict[str, int]
     ledger: Ledger
     rng: np.random.Generator
 
@@ -46,7 +45,6 @@ def write(pieces: Pieces) -> str:
         "policy": {"name": policy.name, "parameters": plain(policy.parameters())},
         "horizon": pieces.horizon,
         "state": {name: array.tolist() for name, array in pieces.state._asdict().items()},
-        "joined": pieces.joined,
         "memory": ledger.memory,
         "latest": ledger.latest,
         "decisions": [
@@ -93,7 +91,6 @@ def _pieces(document: dict[str, Any]) -> Pieces:
         make_policy(document["policy"]["name"], **document["policy"]["parameters"]),
         document["horizon"],
         state,
-        {arm: whole("joined", document["joined"][arm], least=0) for arm in problem.arms},
         _ledger(document, int(state.rounds[0])),
         rng,
     )

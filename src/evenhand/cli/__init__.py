@@ -10,12 +10,14 @@ from typing import Annotated
 
 import typer
 
+from evenhand.cli.compare import compare
 from evenhand.cli.movielens import app as movielens
 from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
 from evenhand.cli.reproduce import reproduce
 from evenhand.cli.screen import errors, screen
 from evenhand.cli.simulate import simulate
+from evenhand.cli.study import study
 from evenhand.errors import EvenhandError, InfeasibleFloors
 
 app = typer.Typer(
@@ -29,7 +31,9 @@ app = typer.Typer(
 app.command()(reproduce)
 app.command()(simulate)
 app.command()(optimum)
+app.command()(compare)
 app.command()(policies)
+app.command()(study)
 app.add_typer(movielens, name="movielens")
 
 

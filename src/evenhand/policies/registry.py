@@ -15,6 +15,7 @@ from evenhand.policies.lfg import Lfg
 from evenhand.policies.opt_f import OptF
 from evenhand.policies.opt_nf import OptNf
 from evenhand.policies.oracle import Oracle
+from evenhand.policies.priced import Priced
 from evenhand.policies.thompson import Thompson
 from evenhand.policies.tscsf_b import TscsfB
 from evenhand.policies.ucb import Ucb
@@ -23,6 +24,7 @@ from evenhand.policies.uniform import Uniform
 REGISTRY: Mapping[str, type[Policy]] = {
     policy.name: policy
     for policy in (
+        Priced,
         TscsfB,
         Lfg,
         Thompson,

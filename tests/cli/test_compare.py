@@ -1,0 +1,54 @@
+"""evenhand compare and evenhand study, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_the_frontier_as_table_json_and_figure(evenhand, file, tmp_path):
+    out = tmp_path / "out"
+    done = evenhand("compare", file, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "worst shortfall" in done.stdout
+    assert (out / "frontier.png").exists()
+    assert (out / "frontier.svg").exists()
+    rows = json.loads((out / "compare.json").read_text(encoding="utf-8"))["policies"]
+    assert [row["words"] for row in rows] == ["TS [red], reflected", "uniform"]
+    assert all(row["regret_margin"] > 0 for row in rows)
+
+
+def test_without_policies_the_usual_ones_are_compared(evenhand, file):
+    file.write_text(file.read_text().partition("[[policies]]")[0])
+    document = json.loads(evenhand("compare", file, "--json").stdout)
+    names = [row["policy"] for row in document["policies"]]
+    assert names == ["priced"] + ["tscsf-b"] * 4 + ["lfg"] * 4
+    assert document["optimum"]["with_floors"] > 0
+
+
+def test_infeasible_floors_are_refused_with_their_certificate(evenhand, file):
+    file.write_text(file.read_text().replace("floor = 0.5", "floor = 0.95"))
+    done = evenhand("compare", file)
+    assert done.returncode == 3
+    assert "cannot all be kept" in done.stderr
+
+
+def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- study -->\nold\n<!-- end of study -->\nafter\n")
+    options = ("--instances", 1, "--horizon", 300, "--replications", 2)
+    done = evenhand("study", "--into", page, "--out", tmp_path / "out", *options)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- study -->\n1 instances, T = 300")
+    assert "| priced η=anytime |" in text
+    assert "old" not in text
+    assert text.endswith("<!-- end of study -->\nafter\n")
+    scores = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))["scores"]
+    assert len(scores) == 15
+
+
+def test_a_page_without_marks_is_refused_before_any_work(evenhand, tmp_path):
+    (tmp_path / "page.md").write_text("no marks")
+    done = evenhand("study", "--into", tmp_path / "page.md")
+    assert done.returncode == 2
+    assert "must have the marks" in done.stderr
