@@ -27,7 +27,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status).group(1)) / 1024)
 
 def measure() -> list[Row]:
     """Return all rows of this suite."""
-    return [*engines(), *sizes(), *cores(), memory()]
+    return [*engines(), *sizes(), priced(), *cores(), memory()]
 
 
 def setting_1() -> Environment:
@@ -74,6 +74,15 @@ def sizes() -> list[Row]:
         Row("N = 100,000, m = 100: per arm and round", large * 1e9, "ns"),
         Row("N = 100,000 over N = 10, per arm and round", large / small, "x", at_most=1.6),
     ]
+
+
+def priced() -> Row:
+    environment = random_environment(1_000, 20)
+    plain, ours = (
+        seconds_per_round(run_compiled, environment, 5_000, make_policy(name))
+        for name in ("tscsf-b", "priced")
+    )
+    return Row("N = 1,000, m = 20: priced over tscsf-b", ours / plain, "x", at_most=1.25)
 
 
 def cores() -> list[Row]:

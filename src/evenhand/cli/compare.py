@@ -67,7 +67,9 @@ def usual_policies() -> dict[str, Policy]:
     """Return priced, and tscsf-b and lfg at several etas."""
     made = [make_policy("priced")]
     made += [make_policy(name, eta=eta) for name in ("tscsf-b", "lfg") for eta in ETAS]
-    return {p.label(): p for p in made}
+    etas = [policy.parameters()["eta"] for policy in made]
+    shown = [eta if isinstance(eta, str) else f"{eta:g}" for eta in etas]
+    return {f"{p.name} eta={eta}": p for p, eta in zip(made, shown, strict=True)}
 
 
 def spots(results: Results) -> list[Spot]:
