@@ -113,7 +113,7 @@ def regret_panel(results: Results, lines: Sequence[Line], title: str, note: str 
     axes.set(xlabel="round", ylabel="time-averaged regret", title=title, xlim=(0, results.horizon))
     late = [bound for curve in curves for bound in _late(curve)]
     low, high = min(0.0, best - free, *late), max(0.0, *late)
-    axes.set_ylim(low - 0.08 * (high - low), high + 0.75 * (high - low))
+    axes.set_ylim(low - 0.08 * (high - low), high + 1.1 * (high - low))
     ticker = load("matplotlib.ticker")
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4))
     axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
@@ -125,7 +125,7 @@ def regret_panel(results: Results, lines: Sequence[Line], title: str, note: str 
 @styled
 def floor_bars(results: Results, lines: Sequence[Line], title: str, note: str = "") -> Figure:
     """Draw each arm's rate under each policy as a bar, with the floor marked across the arm."""
-    figure, axes = _new(2.8, note)
+    figure, axes = _new(3.0, note)
     width = 0.8 / len(lines)
     places = np.arange(len(results.arms))
     for number, line in enumerate(lines):
@@ -157,7 +157,7 @@ def estimate_marks(
     note: str = "",
 ) -> Figure:
     """Draw what policies believe of each arm beside the truth, which is a line across the arm."""
-    figure, axes = _new(2.8, note)
+    figure, axes = _new(3.0, note)
     places = np.arange(len(arms))
     for number, (line, values) in enumerate(estimates):
         shift = (number - (len(estimates) - 1) / 2) * 0.16
@@ -257,7 +257,7 @@ def _write(figure: Figure, options: Mapping[str, Any], path: Path) -> None:
 
 def _new(height: float, note: str) -> tuple[Figure, Axes]:
     figure, axes = load("matplotlib.pyplot").subplots(figsize=(COLUMN, height))
-    figure.subplots_adjust(left=0.19, right=0.95, top=0.86 if note else 0.91, bottom=0.33)
+    figure.subplots_adjust(left=0.2, right=0.95, top=0.86 if note else 0.91, bottom=0.35)
     if note:
         figure.text(0.5, 0.985, note, ha="center", va="top", fontsize=6.5, color="#B00020")
     return figure, axes
@@ -292,7 +292,7 @@ def _late(curve: Curve) -> tuple[float, float]:
 
 
 def _inset(axes: Axes, lines: Sequence[Line], curves: Sequence[Curve]) -> None:
-    inset = axes.inset_axes((0.50, 0.60, 0.47, 0.36))
+    inset = axes.inset_axes((0.50, 0.64, 0.47, 0.32))
     for line, curve in zip(lines, curves, strict=True):
         first = curve.rounds <= FIRST_ROUNDS
         _band(inset, Curve._make(part[first] for part in curve), line)

@@ -80,7 +80,7 @@ def _from_arms(arms: list[dict[str, Any]], key: str, *, instead: str) -> list[An
         if not instead and key not in arm:
             raise InputError(f"arm {arm['name']!r} must have a value for {key!r}")
         if instead and key in arm:
-            raise InputError(f"arm {arm['name']!r} must have no {key!r}: {instead} stand for it")
+            raise InputError(f"arm {arm['name']!r} must have no {key!r} beside {instead}")
     return None if instead else [arm[key] for arm in arms]
 
 

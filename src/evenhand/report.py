@@ -22,8 +22,8 @@ p.lead { color: var(--soft); margin-top: 0; }
   font-weight: 600; }
 .grid { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
-figure { margin: 0; border: 1px solid var(--line); border-radius: .4rem; padding: .5rem;
-  break-inside: avoid; background: #fff; }
+figure { margin: 0; max-width: 36rem; border: 1px solid var(--line); border-radius: .4rem;
+  padding: .5rem; break-inside: avoid; background: #fff; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { color: var(--soft); font-size: .85rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }

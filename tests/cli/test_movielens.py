@@ -84,6 +84,21 @@ def test_bad_choices_are_refused(evenhand, folder, options, message):
     assert message in done.stderr
 
 
+def test_the_scale_counts_for_anybodys_ratings_too(evenhand, tmp_path):
+    file = tmp_path / "r.csv"
+    file.write_text("user,item,rating\na,x,2\nb,x,4\nb,y,1\nc,y,3\n")
+    options = ("--ratings", file, "--plays", 1, "--floor", 0.1, "--replications", 2, "--json")
+    means = {}
+    for scale in ("five", "minmax"):
+        done = evenhand("movielens", "run", *options, "--scale", scale)
+        means[scale] = json.loads(done.stdout)["movies"][0]["mean_reward"]
+    assert means == pytest.approx({"five": 0.6, "minmax": 2 / 3})
+    assert "scale must be one of" in evenhand("movielens", "run", *options, "--scale", "x").stderr
+    file.write_text("user,item,rating\na,x,9\nb,x,4\n")
+    done = evenhand("movielens", "run", *options, "--scale", "five")
+    assert "must be at most 5, got 9" in done.stderr
+
+
 def test_a_sample_can_be_written_and_used(evenhand, tmp_path):
     done = evenhand("movielens", "sample", tmp_path / "s", "--ratings", 5_000)
     assert done.returncode == 0

@@ -14,6 +14,7 @@ def test_every_policy_is_listed_with_its_line_and_parameters(evenhand):
         assert make_policy(name).summary in lines[2 * position]
         for parameter in make_policy(name).parameters():
             assert f"{parameter}=" in lines[2 * position + 1]
+    assert any("rewards=fractional (or binarised)" in line for line in lines)
 
 
 def test_the_version_is_printed(evenhand):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,9 +79,9 @@ def test_without_real_data_everything_about_movies_says_so(quick):
     note = "synthetic sample, not MovieLens"
     claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))["claims"]
     movies = [row for row in claims if row["id"].startswith("movies-")]
-    assert len(movies) == 6
+    assert len(movies) == 5
     assert all(note in row["says"] for row in movies)
-    assert (out / "report.html").read_text(encoding="utf-8").count(note) >= 4 + 6
+    assert (out / "report.html").read_text(encoding="utf-8").count(note) >= 4 + 5
     assert "synthetic sample" in quick[1].stdout
 
 
@@ -123,6 +124,18 @@ def test_a_folder_with_a_run_of_another_kind_is_refused(quick, evenhand):
     done = evenhand("reproduce", "--out", quick[0])
     assert done.returncode == 2
     assert "must be new, or hold a run of the same kind" in done.stderr
+
+
+def test_only_adds_to_what_is_there_and_damage_is_mended(quick, evenhand, tmp_path):
+    out = tmp_path / "copy"
+    shutil.copytree(quick[0], out)
+    (out / "cells" / "setting1-eta1" / "rounds.parquet").write_bytes(b"PAR1")
+    shutil.rmtree(out / "cells" / "setting1-eta10")
+    shutil.copytree(out / "cells" / "setting1-eta1000", out / "cells" / "setting1-eta10")
+    (out / "cells" / "movies" / "movies.json").unlink()
+    only = ("--only", "setting1-eta1", "--only", "setting1-eta10", "--only", "movies")
+    assert evenhand("reproduce", "--quick", "--out", out, *only).returncode == 0
+    assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
 
 
 def test_a_place_that_cannot_be_written_is_refused(evenhand, tmp_path):

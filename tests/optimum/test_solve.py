@@ -294,3 +294,20 @@ def test_an_arm_that_never_wakes_cannot_be_promised_anything():
         find_optimum(Environment(problem, 0.5, [0.5, 0.0]))
     assert caught.value.certificate.arms == ("gone",)
     assert caught.value.floor_headroom == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e5, 1e9])
+def test_the_joint_optimum_scales_with_the_values(scale):
+    members = np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 0, 1]], dtype=bool)
+    awake = Awake(np.empty(0), members, np.full(4, 0.25))
+    values, floors = np.array([0.41, 0.87, 0.04, 0.67]), np.array([0.06, 0.09, 0.11, 0.14])
+    one, other = solve(values, floors, 2, awake), solve(values * scale, floors, 2, awake)
+    assert other.with_floors == pytest.approx(one.with_floors * scale, rel=1e-9)
+    assert other.prices == pytest.approx(one.prices * scale, rel=1e-6, abs=1e-9 * scale)
+    assert other.bound == pytest.approx(other.with_floors, rel=1e-9)
+
+
+def test_tiny_floors_of_a_joint_table_do_no_harm():
+    awake = Awake(np.empty(0), np.array([[True, True], [False, True]]), np.array([0.5, 0.5]))
+    best = solve(np.array([0.5, 0.6]), np.array([1e-9, 1e-9]), 1, awake)
+    assert best.with_floors == pytest.approx(0.6, abs=1e-8)

@@ -32,15 +32,23 @@ def claim(passes):
 @pytest.mark.parametrize(
     ("passes", "verdict", "forms"),
     [
-        (["as published", "both reflected"], HOLDS, "as published"),
+        (["as published", "both reflected"], HOLDS, ""),
         (["both reflected"], OTHER_FORM, "both reflected"),
         (["both cumulative"], OTHER_FORM, "both cumulative"),
-        ([], FAILS, "as published"),
+        ([], FAILS, ""),
     ],
 )
 def test_a_verdict_is_computed_from_the_rule(passes, verdict, forms):
     decided = judge(claim(passes), Evidence(Plan(quick=True), {}))
     assert (decided.verdict, decided.forms) == (verdict, forms)
+
+
+def test_a_verdict_names_the_form_only_where_the_form_matters():
+    def check(_, pairing):
+        return Measured(False, [Figure(pairing.words, 1.0)])
+
+    row = Claim("id", "5.1", "says", "rule", (), check)
+    assert judge(row, Evidence(Plan(quick=True), {})).forms == "with no form of the debt"
 
 
 def test_the_regret_at_eta_1_holds_only_with_the_other_form(eta_1):

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.checks import real
+from evenhand.checks import known, real
 from evenhand.cli.screen import errors, print_json, screen
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.paper import movielens as ml
@@ -28,6 +28,7 @@ def fetch(
     release: Annotated[str, typer.Argument(help=f"One of {', '.join(ml.RELEASES)}.")],
 ) -> None:
     """Download RELEASE into the cache; stopped, it goes on where it was. The md5 is checked."""
+    known("release", [release], ml.RELEASES)
     screen.print(ml.TERMS, markup=False)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     with Progress(
@@ -65,7 +66,10 @@ def run(
     floor: Annotated[float, typer.Option(help="Promised share of users, for each movie.")] = 0.3,
     eta: Annotated[str, typer.Option(help="A number, inf or paper.")] = "paper",
     order: Annotated[str, typer.Option(help="Users by id (dataset) or shuffled.")] = "dataset",
-    scale: Annotated[str, typer.Option(help="Ratings as r/5 (five) or minmax.")] = "five",
+    scale: Annotated[
+        str | None,
+        typer.Option(help="Ratings as r/5 (five, for MovieLens) or minmax (for --ratings)."),
+    ] = None,
     replications: Annotated[int, typer.Option(help="Independent repetitions.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for tables and figures.")] = None,
@@ -75,7 +79,7 @@ def run(
     if out is not None:
         check_folder(out, overwrite=False)
     data = _data(path, release, ratings, movies)
-    used = "minmax" if ratings is not None else scale
+    used = scale or ("five" if ratings is None else "minmax")
     choices = ml.Choices(plays, floor, _eta(eta), order, used, replications, seed)  # type: ignore[arg-type]
     outcome = ml.run_movies(data, choices)
     if out is not None:
@@ -118,7 +122,9 @@ def show(outcome: ml.Outcome) -> None:
     if data.note:
         screen.print(Text(data.note, style="bold red"))
     users = data.table.users.size
-    screen.print(f"{data.release}: {users:,} users", markup=False)
+    means = [movie["mean_reward"] for movie in outcome.as_json()["movies"]]
+    rewards = f"rewards of {min(means):.3f} to {max(means):.3f} on average"
+    screen.print(f"{data.release}: {users:,} users, {rewards}", markup=False)
     if data.table.duplicates:
         screen.print(f"{data.table.duplicates:,} ratings were superseded by later ones")
     document = outcome.as_json()

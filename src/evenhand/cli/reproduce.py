@@ -15,17 +15,19 @@ from evenhand.paper.claims import FAILS, HOLDS, OTHER_FORM
 
 COLOURS = {HOLDS: "green", OTHER_FORM: "yellow", FAILS: "red"}
 FEW_FIGURES = 4
+IDS = ", ".join([*paper.experiments(paper.Plan(quick=False)), "movies"])
 
 
 def reproduce(
-    out: Annotated[Path, typer.Option(help="Folder for cells, figures, claims and the report.")] = (
-        Path("reproduction")
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for everything; reproduction, or reproduction-quick."),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A first look: 10 replications, T = 4,000.")
     ] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="An experiment's id; may be given several times.")
+        list[str] | None, typer.Option(help=f"One of {IDS}; may be given several times.")
     ] = None,
     movielens: Annotated[
         Path | None, typer.Option(help="Folder or zip of a MovieLens release, for the movies.")
@@ -35,7 +37,8 @@ def reproduce(
 
     Stopped with Ctrl-C, it keeps finished cells; the same command goes on from there.
     """
-    done = paper.reproduce(out, paper.Plan(quick), only or (), movielens)
+    folder = out or Path("reproduction-quick" if quick else "reproduction")
+    done = paper.reproduce(folder, paper.Plan(quick), only or (), movielens)
     if done.plan.note:
         screen.print(f"[bold red]{done.plan.note}[/bold red]\n")
     screen.print(claims_table(done))

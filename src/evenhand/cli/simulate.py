@@ -116,7 +116,7 @@ def policy_table(results: Results) -> Table:
     table.add_column("reward per round", justify="right")
     table.add_column("± 95%", justify="right")
     table.add_column("regret", justify="right")
-    table.add_column("worst shortfall", justify="right")
+    table.add_column("worst mean shortfall", justify="right")
     table.add_column("arm")
     for label in results.labels:
         reward = results.reward(label)

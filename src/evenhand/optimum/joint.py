@@ -9,14 +9,16 @@ and the duality gap says when no further one can help. The mixture is the optima
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
 from evenhand.arrays import Floats, Integers, Masks
+from evenhand.errors import EvenhandError
 
 GAP = 1e-11
+SMALLEST = 1e-8
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -79,10 +81,12 @@ def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) 
 
     ``start`` holds orders whose mixtures keep the floors. The multipliers are the floors' prices.
     """
+    scale = float(values.max()) or 1.0
+    scaled = values / scale
 
     def program(columns: Floats) -> Step:
         solved = linprog(
-            -(columns @ values),
+            -(columns @ scaled),
             A_ub=-columns.T,
             b_ub=-floors,
             A_eq=np.ones((1, len(columns))),
@@ -90,10 +94,16 @@ def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) 
             method="highs",
             options=EXACT,
         )
+        _check(solved)
         prices = np.maximum(-solved.ineqlin.marginals, 0.0)
-        return Step(-solved.fun, solved.x, prices, values + prices, float(prices @ floors))
+        return Step(-solved.fun, solved.x, prices, scaled + prices, float(prices @ floors))
 
-    return _grow(table, list(start), program)
+    found = _grow(table, list(start), program)
+    return found._replace(
+        value=found.value * scale,
+        bound=found.bound * scale,
+        multipliers=found.multipliers * scale,
+    )
 
 
 def widest_mixture(table: Table, floors: Floats) -> Solution:
@@ -101,22 +111,31 @@ def widest_mixture(table: Table, floors: Floats) -> Solution:
 
     The multipliers are weights on the arms for which no rates could do better.
     """
+    scale = float(floors.max())
+    scaled = np.where(floors > SMALLEST * scale, floors / scale, 0.0)
 
     def program(columns: Floats) -> Step:
         solved = linprog(
             np.append(np.zeros(len(columns)), -1.0),
-            A_ub=np.column_stack([-columns.T, floors]),
+            A_ub=np.column_stack([-columns.T, scaled]),
             b_ub=np.zeros(floors.size),
             A_eq=np.append(np.ones(len(columns)), 0.0)[None, :],
             b_eq=[1.0],
             method="highs",
             options=EXACT,
         )
+        _check(solved)
         burden = np.maximum(-solved.ineqlin.marginals, 0.0)
-        burden /= burden @ floors
+        burden /= burden @ scaled
         return Step(-solved.fun, solved.x[:-1], burden, burden, 0.0)
 
-    return _grow(table, [np.argsort(-floors, kind="stable")], program)
+    found = _grow(table, [np.argsort(-floors, kind="stable")], program)
+    return found._replace(value=found.value / scale, bound=found.bound / scale)
+
+
+def _check(solved: Any) -> None:
+    if solved.status != 0:
+        raise EvenhandError(f"HiGHS could not solve the program of the optimum: {solved.message}")
 
 
 def _grow(table: Table, orders: list[Integers], program: Callable[[Floats], Step]) -> Solution:

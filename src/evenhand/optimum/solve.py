@@ -58,7 +58,7 @@ class Optimum:
     @property
     def price_of_fairness(self) -> float:
         """What all floors together cost, in reward per round."""
-        return self.without_floors - self.with_floors
+        return max(self.without_floors - self.with_floors, 0.0)
 
     def as_json(self) -> dict[str, Any]:
         """Return the optimum as plain data."""

@@ -58,16 +58,19 @@ class Verdict(NamedTuple):
 
 
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
-    """Decide a claim by its rule."""
+    """Decide a claim by its rule, as published first and then with the other forms of the debt."""
     published = claim.check(evidence, PUBLISHED)
+    others = [(pairing, claim.check(evidence, pairing)) for pairing in OTHERS]
+    same = all(list(other.figures) == list(published.figures) for _, other in others)
     if published.passed:
-        return Verdict(claim, HOLDS, PUBLISHED.words, tuple(published.figures))
-    for pairing in OTHERS:
-        measured = claim.check(evidence, pairing)
+        words = "" if same else PUBLISHED.words
+        return Verdict(claim, HOLDS, words, tuple(published.figures))
+    for pairing, measured in others:
         if measured.passed:
             figures = (*published.figures, *measured.figures)
             return Verdict(claim, OTHER_FORM, pairing.words, tuple(dict.fromkeys(figures)))
-    return Verdict(claim, FAILS, PUBLISHED.words, tuple(published.figures))
+    words = "" if same else "with no form of the debt"
+    return Verdict(claim, FAILS, words, tuple(published.figures))
 
 
 def judge_all(claims: Sequence[Claim], evidence: Evidence) -> list[Verdict]:

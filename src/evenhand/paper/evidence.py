@@ -68,14 +68,15 @@ class Evidence:
         margin = float(curve.high[place] - curve.mean[place])
         return Figure(words, float(curve.mean[place]), margin)
 
-    def gap(self, cell: str, pairing: Pairing) -> Figure:
+    def gap(self, cell: str, pairing: Pairing, suffix: str = "") -> Figure:
         """Return how much lower TSCSF-B's regret is, paired by replication: one world for both."""
         results = self.results[cell]
-        index = [results.labels.index(pairing.label(name)) for name in ("tscsf-b", "lfg")]
+        labels = [pairing.label(name) + suffix for name in ("tscsf-b", "lfg")]
+        index = [results.labels.index(label) for label in labels]
         better, worse = (results.expected[i, :, -1] / results.horizon for i in index)
         paired = better - worse
-        error = paired.std(ddof=1) / np.sqrt(paired.size)
-        return Figure(f"{cell}:", float(paired.mean()), float(error * results.quantile()))
+        margin = paired.std(ddof=1) / np.sqrt(paired.size) * results.quantile()
+        return Figure(f"{cell}, LFG - TSCSF-B:", float(paired.mean()), float(margin))
 
     def optimum(self, setting: Setting) -> Optimum:
         """Return the exact optimum of a setting."""

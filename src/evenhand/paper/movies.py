@@ -6,28 +6,38 @@ import json
 from pathlib import Path
 from typing import Any
 
+from evenhand.errors import InputError
 from evenhand.paper.movielens.experiment import Choices, load_release, run_movies
 from evenhand.paper.movielens.sample import write_sample
 from evenhand.paper.settings import SEED, Plan
 from evenhand.plain import to_json
-from evenhand.results import PROVENANCE_FILE, Results
+from evenhand.results import Results
 from evenhand.storage import write_text
 
 SUMMARY = "movies.json"
 SAMPLE_RATINGS, SAMPLE_USERS = 250_000, 42_000
 
 
-def run_movie_cell(out: Path, plan: Plan, movielens: Path | None) -> tuple[Results, dict[str, Any]]:
-    """Return the results of the movie experiment and its summary, running it if need be."""
+def run_movie_cell(out: Path, plan: Plan, movielens: Path | None) -> None:
+    """Run the movie experiment, unless it is finished."""
+    if finished_movies(out) is not None:
+        return
+    release = movielens or _sample(out, plan)
+    outcome = run_movies(
+        load_release(release), Choices(replications=3 if plan.quick else 20, seed=SEED)
+    )
     cell = out / "cells" / "movies"
-    if not (cell / PROVENANCE_FILE).exists():
-        release = movielens or _sample(out, plan)
-        outcome = run_movies(
-            load_release(release), Choices(replications=3 if plan.quick else 20, seed=SEED)
-        )
-        write_text(cell / SUMMARY, to_json(outcome.as_json()))
-        outcome.results.save(cell, overwrite=True)
-    return Results.load(cell), json.loads((cell / SUMMARY).read_text(encoding="utf-8"))
+    write_text(cell / SUMMARY, to_json(outcome.as_json()))
+    outcome.results.save(cell, overwrite=True)
+
+
+def finished_movies(out: Path) -> tuple[Results, dict[str, Any]] | None:
+    """Return results and summary of the movie experiment if they are whole; None otherwise."""
+    cell = out / "cells" / "movies"
+    try:
+        return Results.load(cell), json.loads((cell / SUMMARY).read_text(encoding="utf-8"))
+    except (InputError, OSError, ValueError):
+        return None
 
 
 def _sample(out: Path, plan: Plan) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 from evenhand.paper.claims import FAILS, HOLDS, OTHER_FORM, Verdict
 from evenhand.paper.drawing import Drawn
 from evenhand.paper.evidence import Evidence
+from evenhand.paper.movielens.releases import SYNTHETIC
 from evenhand.paper.settings import SEED, SETTING_1, SETTING_2, Setting
 from evenhand.report import Cell, Section, bullets, gallery, page, table
 from evenhand.storage import write_text
@@ -40,14 +41,23 @@ def write_page(
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """Return how many claims have which verdict."""
-    counts = Counter(verdict.verdict for verdict in verdicts)
-    parts = [f'<span class="{STYLES[kind]}">{counts[kind]} {kind}</span>' for kind in STYLES]
+    """Return how many claims have which verdict; those on synthetic data are counted apart."""
+    real = [verdict for verdict in verdicts if SYNTHETIC not in verdict.claim.says]
+    made_up = [verdict for verdict in verdicts if SYNTHETIC in verdict.claim.says]
+    apart = f" On the {SYNTHETIC}: {_counted(made_up)}." if made_up else ""
     return (
-        f"<p>{len(verdicts)} statements: {', '.join(parts)}. Verdicts are computed from the "
+        f"<p>{len(real)} statements: {_counted(real)}.{apart} Verdicts are computed from the "
         "results by the rules in the table. “As published” means the paper's Eq. (5) for TSCSF-B "
         "and the reflected queue for LFG; the other form is the reflected queue for both, as in "
         "the paper's proof, or Eq. (5) for both.</p>"
+    )
+
+
+def _counted(verdicts: Sequence[Verdict]) -> str:
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    words = {HOLDS: "hold", OTHER_FORM: "hold only with the other debt form", FAILS: "do not hold"}
+    return ", ".join(
+        f'<span class="{STYLES[kind]}">{counts[kind]} {words[kind]}</span>' for kind in STYLES
     )
 
 
@@ -104,17 +114,26 @@ def movies(summary: Mapping[str, Any]) -> str:
         for movie in summary["movies"]
     ]
     joint, paper = summary["optimum"]["joint"], summary["optimum"]["paper"]
-    words = f"Opt-F of the awake sets that occur: {joint['with_floors']:.5f}. "
-    if paper and not paper["feasible"]:
-        certificate = paper["certificate"]
+    words = f"Opt-F of the awake sets that occur {_found(joint)}"
+    if paper:
         words += (
-            "As the paper describes it, with genre shares as independent availabilities, Opt-F "
-            f"does not exist: the floors promise {certificate['promised']:.3g} plays a round to "
-            f"{len(certificate['arms'])} movies that could be given {certificate['possible']:.3g}."
+            " Opt-F as the paper describes it, with genre shares as independent availabilities, "
+            f"{_found(paper)}"
         )
     note = f'<p class="banner">{escape(summary["note"])}</p>' if summary["note"] else ""
     head = f"<p>{escape(summary['release'])}: {summary['users']:,} users. {escape(words)}</p>"
     return note + head + table(["movie", "ratings", "mean rating", "availability"], rows)
+
+
+def _found(optimum: Mapping[str, Any]) -> str:
+    """Say what an optimum is, or why there is none."""
+    if optimum["feasible"]:
+        return f"is {optimum['with_floors']:.5f}."
+    certificate = optimum["certificate"]
+    return (
+        f"does not exist: the floors promise {certificate['promised']:.3g} plays a round to "
+        f"{len(certificate['arms'])} movies that could be given {certificate['possible']:.3g}."
+    )
 
 
 def origin(evidence: Evidence) -> str:

@@ -15,15 +15,17 @@ from evenhand.paper.drawing import Drawn, draw
 from evenhand.paper.evidence import Evidence
 from evenhand.paper.movielens.claims import movie_claims
 from evenhand.paper.movielens.drawing import draw_movies
-from evenhand.paper.movies import run_movie_cell
+from evenhand.paper.movielens.reader import open_release
+from evenhand.paper.movies import finished_movies, run_movie_cell
 from evenhand.paper.page import write_page
 from evenhand.paper.section5 import section_5
 from evenhand.paper.settings import NAMES, SEED, Cell, Plan, experiments
 from evenhand.plain import to_json
 from evenhand.policies import REGISTRY
-from evenhand.results import PROVENANCE_FILE, Results
+from evenhand.results import Results
 from evenhand.simulation import simulate
 from evenhand.simulation._kernel import play
+from evenhand.simulation.description import describe
 from evenhand.simulation.progress import Progress
 from evenhand.storage import check_folder, write_text
 
@@ -59,10 +61,20 @@ def reproduce(
         if not only or experiment.id in only
         for cell in experiment.cells
     ]
+    if movielens is not None:
+        with open_release(movielens):
+            pass
     claim_folder(out, plan, movielens)
-    results, movies = run_cells(out, cells, plan), None
+    run_cells(out, cells, plan)
     if not only or MOVIES in only:
-        results[MOVIES], movies = run_movie_cell(out, plan, movielens)
+        run_movie_cell(out, plan, movielens)
+    every = [cell for experiment in chosen.values() for cell in experiment.cells]
+    found = {cell.id: finished(out, cell, plan) for cell in every}
+    results = {id_: result for id_, result in found.items() if result is not None}
+    summary = finished_movies(out)
+    movies = None
+    if summary is not None:
+        results[MOVIES], movies = summary
     evidence = Evidence(plan, results, movies)
     note = movies["note"] if movies else ""
     figures = draw(out / "figures", evidence)
@@ -85,7 +97,7 @@ def claim_folder(out: Path, plan: Plan, movielens: Path | None) -> None:
         "format": "evenhand reproduction",
         "quick": plan.quick,
         "seed": SEED,
-        "movielens": None if movielens is None else str(movielens.resolve()),
+        "movielens": None if movielens is None else _stamp(movielens),
         "code": [digest(play, score=REGISTRY[name].score) for name in NAMES],
     }
     file = out / MARKER
@@ -99,16 +111,24 @@ def claim_folder(out: Path, plan: Plan, movielens: Path | None) -> None:
     except ValueError:
         found = None
     if found != marker:
+        differing = [key for key in marker if not found or found.get(key) != marker[key]]
         raise InputError(
             f"output folder must be new, or hold a run of the same kind and version to go on "
-            f"with, got {str(out)!r}"
+            f"with, got {str(out)!r}, which differs in {', '.join(differing)}; name another --out"
         )
 
 
-def run_cells(out: Path, cells: Sequence[Cell], plan: Plan) -> dict[str, Results]:
-    """Return the results of all cells, simulating those that are not finished."""
+def _stamp(release: Path) -> list[str]:
+    """Return what tells a release from another one, or from itself after a change."""
+    files = sorted(release.glob("**/*.*")) if release.is_dir() else [release]
+    stats = [(file.name, file.stat()) for file in files]
+    return [str(release.resolve()), *(f"{n} {s.st_size} {s.st_mtime_ns}" for n, s in stats)]
+
+
+def run_cells(out: Path, cells: Sequence[Cell], plan: Plan) -> None:
+    """Simulate the cells that are not finished."""
     rounds = {cell.id: len(cell.policies()) * plan.replications * cell.horizon for cell in cells}
-    missing = [cell for cell in cells if not _finished(out, cell)]
+    missing = [cell for cell in cells if finished(out, cell, plan) is None]
     with Progress("reproduction", sum(rounds[cell.id] for cell in missing)) as bar:
         before = 0
         for cell in missing:
@@ -122,9 +142,14 @@ def run_cells(out: Path, cells: Sequence[Cell], plan: Plan) -> dict[str, Results
             )
             results.save(out / "cells" / cell.id, overwrite=True)
             before += rounds[cell.id]
-    return {cell.id: Results.load(out / "cells" / cell.id) for cell in cells}
 
 
-def _finished(out: Path, cell: Cell) -> bool:
-    """Say whether a cell is complete: its provenance is written last."""
-    return (out / "cells" / cell.id / PROVENANCE_FILE).exists()
+def finished(out: Path, cell: Cell, plan: Plan) -> Results | None:
+    """Return a cell's results if they are whole, and of these settings; None otherwise."""
+    try:
+        results = Results.load(out / "cells" / cell.id)
+    except InputError:
+        return None
+    environment, policies = cell.setting.environment(), cell.policies()
+    wanted = describe(environment, policies, cell.horizon, plan.replications, SEED, 0)
+    return results if results.provenance["settings"] == wanted else None

@@ -146,7 +146,9 @@ def _margin(figure: Figure) -> float:
 def bound_below_lfgs(evidence: Evidence, pairing: Pairing) -> Measured:
     """Both bounds in their order."""
     pairs = zip(evidence.tightness("tscsf-b"), evidence.tightness("lfg"), strict=True)
-    figures = [Figure(f"T = {t:,}:", ours - theirs) for (t, ours), (_, theirs) in pairs]
+    figures = [
+        Figure(f"T = {t:,}, TSCSF-B - LFG:", ours - theirs) for (t, ours), (_, theirs) in pairs
+    ]
     return Measured(all(figure.value < 0.0 for figure in figures), figures)
 
 

@@ -110,7 +110,10 @@ def test_chosen_items_of_anybodys_ratings(tmp_path):
     ("text", "message"),
     [
         ("user,rating\na,1\n", "must have the columns user, item and rating, got user, rating"),
-        ("user,item,rating\na,x,1\nb,y,bad\n", "line 3 of .* must have a number as rating"),
+        ("user,item,rating\na,x,1\nb,y,bad\n", "line 3 of .* got 'b,y,bad'"),
+        ("user,item,rating\n", "must have at least one rating, got none"),
+        ("user,item,rating\na,x,NaN\n", "line 2 of .* must have a user"),
+        ("user,item,rating,timestamp\na,x,1,9\nb,y,2,z\n", "line 3 of .* timestamp"),
         ("user,item,rating\na,x,1\nb,,2\n", "line 3 of .* must have a user, an item"),
         ("user,item,rating\na,x,-1\n", "line 2 of .* a rating of at least 0"),
         ("", "cannot read"),
@@ -120,6 +123,12 @@ def test_bad_files_of_anybody(tmp_path, text, message):
     (tmp_path / "r.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         load_items(tmp_path / "r.csv")
+
+
+def test_halves_after_many_whole_ratings(tmp_path):
+    lines = [f"u{i},x,{1 + i % 5}" for i in range(300)]
+    (tmp_path / "r.csv").write_text("\n".join(["user,item,rating", *lines, "z,x,3.5"]) + "\n")
+    assert load_items(tmp_path / "r.csv").table.ratings[-1, 0] == 3.5
 
 
 def test_an_unknown_item_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -18,6 +19,7 @@ CONTENT = bytes(range(256)) * 9_000
 class Site(BaseHTTPRequestHandler):
     asked: ClassVar[list] = []
     md5 = hashlib.md5(CONTENT).hexdigest()
+    limit: ClassVar[int | None] = None
 
     def do_GET(self):
         given = self.headers.get("Range")
@@ -33,7 +35,7 @@ class Site(BaseHTTPRequestHandler):
         self.send_response(code)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[: Site.limit])
 
     def log_message(self, *arguments):
         pass
@@ -43,6 +45,7 @@ class Site(BaseHTTPRequestHandler):
 def address(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     Site.asked, Site.md5 = [], hashlib.md5(CONTENT).hexdigest()
+    monkeypatch.setattr(sys.modules["evenhand.paper.movielens.fetch"], "MD5", {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -60,7 +63,22 @@ def test_a_release_is_fetched_checked_and_found_again(address):
     assert cached("ml-1m") == path
     before = len(Site.asked)
     fetch("ml-1m", address=address)
-    assert [asked[0] for asked in Site.asked[before:]] == ["/ml-1m.zip.md5"]
+    assert len(Site.asked) == before, "what is in place and right needs no network"
+
+
+def test_a_zip_in_place_with_the_wrong_md5_is_refused(address):
+    fetch("ml-1m", address=address).write_bytes(b"junk")
+    with pytest.raises(InputError, match="must have the md5"):
+        cached("ml-1m")
+
+
+def test_a_dropped_connection_keeps_what_has_come(address, tmp_path):
+    Site.limit = 1_500_000
+    with pytest.raises(InputError, match="the connection ended after 1,500,000 of"):
+        fetch("ml-1m", address=address)
+    Site.limit = None
+    assert fetch("ml-1m", address=address).read_bytes() == CONTENT
+    assert ("/ml-1m.zip", "bytes=1500000-") in Site.asked
 
 
 @pytest.mark.parametrize("have", [1_000_000, len(CONTENT)])

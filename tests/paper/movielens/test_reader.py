@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zipfile
 
 import numpy as np
 import pytest
@@ -129,3 +130,46 @@ def test_a_bad_movie_list_is_named(small):
     (small / "movies.csv").write_text("movieId,title,genres\nx,Toy\n")
     with pytest.raises(InputError, match=r"line 2 of movies.csv must be an id, a title and genres"):
         load_release(small)
+
+
+def test_the_header_must_be_the_layouts(small):
+    text = (small / "ratings.csv").read_text().replace("userId,movieId", "movieId,userId")
+    (small / "ratings.csv").write_text(text)
+    with pytest.raises(InputError, match=r"line 1 of ratings.csv must be 'userId,movieId"):
+        load_release(small)
+
+
+def test_single_colons_are_not_double_ones(tmp_path):
+    files.write_dat(tmp_path)
+    with (tmp_path / "ratings.dat").open("a") as file:
+        file.write("7:9:1:8:3.0:7:5\n")
+    with pytest.raises(InputError, match=r"line 9 of ratings.dat must be"):
+        load_release(tmp_path)
+
+
+def test_the_least_deep_files_count_in_a_folder_and_in_a_zip(small, tmp_path):
+    deep = small / "old"
+    deep.mkdir()
+    files.write_csv(deep, [(9, 1, 1.0, 1)])
+    with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
+        for path in sorted(small.rglob("*.csv")):
+            archive.write(path, f"ml/{path.relative_to(small)}")
+    for release in (small, tmp_path / "deep.zip"):
+        assert load_release(release).table.users.tolist() == [1, 2, 3, 5]
+
+
+def test_a_damaged_stream_in_a_zip_is_refused(generated, tmp_path):
+    packed = files.pack(generated, tmp_path / "s.zip")
+    content = bytearray(packed.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 40] = bytes(40)
+    packed.write_bytes(content)
+    with pytest.raises(InputError, match=r"cannot read s.zip"):
+        load_release(packed)
+
+
+def test_titles_are_read_as_utf_8_where_they_are(tmp_path):
+    files.write_dat(tmp_path)
+    text = (tmp_path / "movies.dat").read_text().replace("Sabrina", "Amélie")
+    (tmp_path / "movies.dat").write_text(text, encoding="utf-8")
+    assert load_release(tmp_path, ["amélie (1995)"]).movies[0].id == 7

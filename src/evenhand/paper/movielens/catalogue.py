@@ -21,12 +21,16 @@ class Movie(NamedTuple):
 
 
 def read_movies(path: Path, layout: Layout) -> list[Movie]:
-    """Read ``movies.csv``, ``movies.dat`` or ``u.item``."""
-    try:
-        with path.open(newline="", encoding=layout.encoding) as file:
-            return [_movie(path, number, row) for number, row in _rows(file, layout)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot read {path.name}: {error}") from None
+    """Read ``movies.csv``, ``movies.dat`` or ``u.item``: UTF-8, or Latin-1 as older ones are."""
+    for encoding in ("utf-8-sig", "latin-1"):
+        try:
+            with path.open(newline="", encoding=encoding) as file:
+                return [_movie(path, number, row) for number, row in _rows(file, layout)]
+        except UnicodeDecodeError:
+            continue
+        except (OSError, csv.Error) as error:
+            raise InputError(f"cannot read {path.name}: {error}") from None
+    raise InputError(f"cannot read {path.name}: neither UTF-8 nor Latin-1")
 
 
 def _rows(file: Iterable[str], layout: Layout) -> Iterable[tuple[int, list[str]]]:
@@ -68,13 +72,12 @@ def find_movies(movies: Sequence[Movie], wanted: Sequence[str]) -> list[Movie]:
 
 
 def _find(movies: Sequence[Movie], text: str) -> Movie:
-    if text.isdigit():
-        matches = [movie for movie in movies if movie.id == int(text)]
-    else:
-        low = text.casefold()
-        matches = [movie for movie in movies if movie.title.casefold() == low] or [
-            movie for movie in movies if movie.title.casefold().startswith(low + " (")
-        ]
+    low = text.casefold()
+    matches = (
+        [movie for movie in movies if text.isdecimal() and movie.id == int(text)]
+        or [movie for movie in movies if movie.title.casefold() == low]
+        or [movie for movie in movies if movie.title.casefold().startswith(low + " (")]
+    )
     if len(matches) == 1:
         return matches[0]
     if matches:

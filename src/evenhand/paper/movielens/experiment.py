@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.arrays import Floats
 from evenhand.availability import Trace
 from evenhand.benchmark import find_optimum
-from evenhand.checks import choice, whole
+from evenhand.checks import choice, fail, whole
 from evenhand.environment import Environment, Recorded
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.optimum import Optimum
@@ -30,6 +30,7 @@ from evenhand.simulation import simulate
 
 Scale: TypeAlias = Literal["five", "minmax"]
 Order: TypeAlias = Literal["dataset", "shuffled"]
+FIVE = 5.0
 PAPERS_ETA = "η paper"
 NO_FLOORS = "η ∞"
 
@@ -49,7 +50,7 @@ class Data:
     def rewards(self, scale: Scale) -> Floats:
         """Return the ratings as rewards in [0, 1]: r / 5, or from the lowest to the highest."""
         low = self.lowest if scale == "minmax" else 0.0
-        width = self.highest - low
+        width = (self.highest if scale == "minmax" else FIVE) - low
         scaled: Floats = (self.table.ratings - low) / (width if width > 0.0 else 1.0)
         return scaled
 
@@ -168,6 +169,9 @@ def run_movies(data: Data, choices: Choices) -> Outcome:
     choice("order", choices.order, ("dataset", "shuffled"))
     choice("scale", choices.scale, ("five", "minmax"))
     whole("replications", choices.replications, least=1)
+    whole("seed", choices.seed, least=0)
+    if choices.scale == "five" and data.highest > FIVE:
+        fail("ratings to be scaled by r/5", f"at most {FIVE:g}", data.highest)
     if not data.table.users.size:
         raise InputError("users must have rated at least one of the movies, got no user")
     environment = environment_of(data, choices)
@@ -189,13 +193,19 @@ def _simulate(data: Data, choices: Choices, environment: Environment) -> Results
     policies = policies_of(choices.eta)
     if choices.order == "dataset":
         return simulate(environment, policies, replications=choices.replications, seed=choices.seed)
-    rng = np.random.default_rng(choices.seed)
     parts = []
-    for replication in range(choices.replications):
-        order = rng.permutation(data.table.users.size)
-        seed = choices.seed + replication
+    for sequence in np.random.SeedSequence(choices.seed).spawn(choices.replications):
+        order = np.random.default_rng(sequence).permutation(data.table.users.size)
+        seed = int(sequence.generate_state(1)[0])
         parts.append(simulate(environment_of(data, choices, order), policies, seed=seed))
-    return Results.stacked(parts)
+    stacked = Results.stacked(parts)
+    settings = {
+        **stacked.provenance["settings"],
+        "replications": choices.replications,
+        "seed": choices.seed,
+        "order": "shuffled",
+    }
+    return replace(stacked, provenance={**stacked.provenance, "settings": settings})
 
 
 def policies_of(eta: Eta) -> dict[str, Policy]:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from evenhand.checks import known
 from evenhand.errors import InputError
-from evenhand.paper.movielens.releases import ADDRESS, RELEASES
+from evenhand.paper.movielens.releases import ADDRESS, MD5, RELEASES
+from evenhand.storage import write_text
 
 BLOCK = 1 << 20
 SECONDS = 30
@@ -32,7 +33,19 @@ def cached(release: str) -> Path:
             f"release {release!r} must be in place, got nothing at {path}: run "
             f"'evenhand movielens fetch {release}', or put the zip there"
         )
+    wanted = _known_md5(path, release)
+    if wanted is not None and _md5(path) != wanted:
+        raise InputError(
+            f"{path} must have the md5 {wanted} that GroupLens publishes, and has another: "
+            f"remove it and run 'evenhand movielens fetch {release}'"
+        )
     return path
+
+
+def _known_md5(path: Path, release: str) -> str | None:
+    """Return the md5 of a release that never changes, or the one kept when it was fetched."""
+    note = path.with_suffix(".zip.md5")
+    return MD5.get(release) or (note.read_text(encoding="ascii") if note.exists() else None)
 
 
 def fetch(
@@ -47,9 +60,9 @@ def fetch(
     part = target.with_suffix(".zip.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        published = _published_md5(f"{address}/{release}.zip.md5")
-        if target.exists() and _md5(target) == published:
+        if target.exists() and _md5(target) == _known_md5(target, release):
             return target
+        published = _published_md5(f"{address}/{release}.zip.md5")
         _download(f"{address}/{release}.zip", part, tell or (lambda done, total: None))
     except (urllib.error.URLError, OSError) as error:
         raise InputError(
@@ -63,6 +76,7 @@ def fetch(
             "had another and was thrown away"
         )
     part.replace(target)
+    write_text(target.with_suffix(".zip.md5"), published)
     return target
 
 
@@ -94,6 +108,8 @@ def _download(address: str, part: Path, tell: Callable[[int, int], None]) -> Non
                 file.write(block)
                 done += len(block)
                 tell(done, total)
+    if done < total:
+        raise OSError(f"the connection ended after {done:,} of {total:,} bytes; run it again")
 
 
 def _md5(path: Path) -> str:

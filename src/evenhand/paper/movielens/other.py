@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from evenhand.errors import InputError
 from evenhand.extras import load
 from evenhand.paper.movielens.catalogue import Movie
 from evenhand.paper.movielens.reader import RatingTable
+
+if TYPE_CHECKING:
+    import polars
 
 FIVE = 5
 
@@ -24,17 +28,19 @@ def read_items(path: Path, wanted: Sequence[str]) -> tuple[list[Movie], RatingTa
     """
     pl = load("polars")
     try:
-        rows = pl.read_csv(path, schema_overrides={"user": pl.String, "item": pl.String})
+        text = pl.read_csv(path, infer_schema=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"cannot read {path.name} as CSV: {reason}") from None
     for column in ("user", "item", "rating"):
-        if column not in rows.columns:
+        if column not in text.columns:
             raise InputError(
                 f"{path.name} must have the columns user, item and rating, got "
-                f"{', '.join(rows.columns)}"
+                f"{', '.join(text.columns)}"
             )
-    _check_rows(path, rows)
+    if not len(text):
+        raise InputError(f"{path.name} must have at least one rating, got none")
+    rows = _numbers(path, text)
     counts = dict(rows.group_by("item").len().sort("len", "item", descending=[True, False]).rows())
     known("item", wanted, counts)
     chosen = list(wanted) or list(counts)[:FIVE]
@@ -48,26 +54,25 @@ def read_items(path: Path, wanted: Sequence[str]) -> tuple[list[Movie], RatingTa
     movies = [Movie(j, item, ()) for j, item in enumerate(chosen)]
     per_movie = {j: counts[item] for j, item in enumerate(chosen)}
     found = RatingTable(np.arange(users.size), table, per_movie, len(some) - len(kept))
-    low, high = float(rows["rating"].min()), float(rows["rating"].max())
-    return movies, found, low, high
+    every = rows["rating"].to_numpy()
+    return movies, found, float(every.min()), float(every.max())
 
 
-def _check_rows(path: Path, rows: object) -> None:
+def _numbers(path: Path, text: polars.DataFrame) -> polars.DataFrame:
+    """Return the rows with ratings and timestamps as numbers, or name the first bad line."""
     pl = load("polars")
-    ratings = rows["rating"]  # type: ignore[index]
-    if not ratings.dtype.is_numeric():
-        bad = ratings.cast(pl.Float64, strict=False).is_null().arg_true()
+    numeric = [name for name in ("rating", "timestamp") if name in text.columns]
+    rows = text.with_columns(pl.col(*numeric).cast(pl.Float64, strict=False))
+    good = pl.all_horizontal(
+        pl.col("user", "item").is_not_null(),
+        pl.col(*numeric).is_not_null() & pl.col(*numeric).is_finite(),
+        pl.col("rating") >= 0.0,
+    )
+    wrong = rows.select(~good.fill_null(False)).to_series().arg_true()
+    if len(wrong):
+        shown = ",".join("" if entry is None else entry for entry in text.row(int(wrong[0])))
         raise InputError(
-            f"line {bad[0] + 2} of {path.name} must have a number as rating, got "
-            f"{ratings[int(bad[0])]!r}"
+            f"line {int(wrong[0]) + 2} of {path.name} must have a user, an item and a rating of at "
+            f"least 0 (and a timestamp that is a number, if there are any), got {shown!r}"
         )
-    wrong = rows.select(  # type: ignore[attr-defined]
-        pl.any_horizontal(pl.col("user", "item", "rating").is_null())
-        | ~pl.col("rating").is_finite()
-        | (pl.col("rating") < 0)
-    ).to_series()
-    if wrong.fill_null(True).any():
-        line = int(wrong.fill_null(True).arg_true()[0]) + 2
-        raise InputError(
-            f"line {line} of {path.name} must have a user, an item and a rating of at least 0"
-        )
+    return rows

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from evenhand.paper.movielens.releases import LAYOUTS, MARK, Layout
 
 if TYPE_CHECKING:
     import polars
+
+
+HEADER = "userId,movieId,rating,timestamp"
 
 
 @dataclass(frozen=True)
@@ -51,26 +55,26 @@ def open_release(path: Path) -> Iterator[tuple[Path, Path, Layout]]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with zipfile.ZipFile(path) as archive:
-                names = {Path(name).name: name for name in archive.namelist()}
-                wanted = {name for layout in LAYOUTS for name in (layout.ratings, layout.movies)}
-                for name in (wanted | {MARK}) & set(names):
-                    with archive.open(names[name]) as source:
-                        _copy(source, Path(folder) / name)
-        except (zipfile.BadZipFile, OSError) as error:
+                _unpack(archive, Path(folder))
+        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, EOFError) as error:
             raise InputError(f"cannot read {path.name}: {error}") from None
         yield _in_folder(Path(folder), path.name)
 
 
-def _copy(source: Any, target: Path) -> None:
-    with target.open("wb") as file:
-        while block := source.read(1 << 22):
-            file.write(block)
+def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
+    """Unpack what the reader may want, each file in its own folder as in the archive."""
+    wanted = {name for layout in LAYOUTS for name in (layout.ratings, layout.movies)} | {MARK}
+    for member in archive.infolist():
+        if Path(member.filename).name in wanted:
+            archive.extract(member, folder)
 
 
 def _in_folder(folder: Path, shown: str = "") -> tuple[Path, Path, Layout]:
+    """Return the pair of files that lies least deep."""
     for layout in LAYOUTS:
-        for ratings in (folder / layout.ratings, *sorted(folder.glob(f"*/{layout.ratings}"))):
-            if ratings.exists() and (movies := ratings.with_name(layout.movies)).exists():
+        found = sorted(folder.glob(f"**/{layout.ratings}"), key=lambda p: (len(p.parts), str(p)))
+        for ratings in found:
+            if (movies := ratings.with_name(layout.movies)).exists():
                 return ratings, movies, layout
     known = ", ".join(f"{layout.ratings} and {layout.movies}" for layout in LAYOUTS)
     raise InputError(f"{shown or str(folder)!r} must hold {known.replace(', ', ', or ')}")
@@ -86,7 +90,8 @@ def read_ratings(path: Path, layout: Layout, movies: Sequence[Movie]) -> RatingT
         nobody rated.
     """
     pl = load("polars")
-    kinds = {"user": pl.Int32, "movie": pl.Int32, "rating": pl.Float64, "timestamp": pl.Int64}
+    _check_header(path, layout)
+    kinds = {"user": pl.Int64, "movie": pl.Int64, "rating": pl.Float64, "timestamp": pl.Int64}
     scan = pl.scan_csv(
         path,
         has_header=False,
@@ -95,6 +100,9 @@ def read_ratings(path: Path, layout: Layout, movies: Sequence[Movie]) -> RatingT
         schema={name: kinds.get(name, pl.String) for name in layout.columns},
     )
     broken = pl.any_horizontal(pl.col(*kinds).is_null())
+    gaps = [name for name in layout.columns if name not in kinds]
+    if gaps:
+        broken |= pl.any_horizontal(pl.col(*gaps).is_not_null())
     wanted = scan.filter(pl.col("movie").is_in([movie.id for movie in movies]) | broken)
     try:
         rows, counts = pl.collect_all([wanted, scan.group_by("movie").len()], engine="streaming")
@@ -129,10 +137,20 @@ def _per_user(
     return RatingTable(users.astype(np.int64), table, counts, len(rows) - len(kept))
 
 
+def _check_header(path: Path, layout: Layout) -> None:
+    """Complain about a first line that is not the layout's."""
+    if not layout.header:
+        return
+    with path.open("rb") as file:
+        first = file.readline().decode("utf-8-sig", "replace").strip()
+    if first.replace('"', "") != HEADER:
+        raise InputError(f"line 1 of {path.name} must be {HEADER!r}, got {first!r}")
+
+
 def _malformed(path: Path, layout: Layout) -> InputError:
     """Find the first line that is not four numbers; only ever needed once there is one."""
     gap = re.escape("::" if layout.separator == ":" else layout.separator)
-    number = r"-?\d+(\.\d+)?"
+    number = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
     pattern = re.compile(rf"-?\d+{gap}-?\d+{gap}{number}{gap}-?\d+\s*".encode())
     with path.open("rb") as file:
         for place, line in enumerate(file, start=1):

@@ -15,6 +15,13 @@ RELEASES = (
     "ml-1m",
     "ml-100k",
 )
+MD5 = {
+    "ml-25m": "6b51fb2759a8657d3bfcbfc42b592ada",
+    "ml-20m": "cd245b17a1ae2cc31bb14903e1204af3",
+    "ml-10m": "ce571fd55effeba0271552578f2648bd",
+    "ml-1m": "c4d9eecfca2ab87c1945afe126590906",
+    "ml-100k": "0e33842e24a9c977be4e0107933c0723",
+}
 TERMS = (
     "MovieLens data are provided by GroupLens at the University of Minnesota for research. You may "
     "not state or imply their endorsement, must acknowledge the use of the data in publications "

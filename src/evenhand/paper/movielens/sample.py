@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.checks import whole
+from evenhand.checks import fail, whole
 from evenhand.extras import load
 from evenhand.paper.movielens.releases import MARK, PAPER_MOVIES, SYNTHETIC
 from evenhand.storage import check_folder, write_text, write_whole
@@ -45,6 +45,9 @@ def write_sample(
     """
     ratings = whole("ratings", ratings, least=100)
     users = max(ratings // 144, 20) if users is None else whole("users", users, least=20)
+    if ratings > users * OTHER_MOVIES:
+        fail("ratings", f"at most {OTHER_MOVIES:,} for each of {users:,} users", ratings)
+    whole("seed", seed, least=0)
     check_folder(folder, overwrite=overwrite)
     rng = np.random.default_rng(seed)
     rows = [_chosen(rng, users), _others(rng, users)]
