@@ -79,7 +79,7 @@ def sizes() -> list[Row]:
 def priced() -> Row:
     environment = random_environment(1_000, 20)
     plain, ours = (
-        seconds_per_round(run_compiled, environment, 5_000, make_policy(name))
+        seconds_per_round(run_compiled, environment, 20_000, make_policy(name))
         for name in ("tscsf-b", "priced")
     )
     return Row("N = 1,000, m = 20: priced over tscsf-b", ours / plain, "x", at_most=1.25)

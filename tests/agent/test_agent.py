@@ -353,7 +353,7 @@ def damaged(change):
         (damaged(lambda d: d["state"]["played"].pop()), "played has 2 entries for 3 arms"),
         (damaged(lambda d: d["problem"].update(plays=0)), "plays must be"),
         (damaged(lambda d: d["policy"].update(name="x")), "unknown policy 'x'"),
-        (damaged(lambda d: d["state"].pop("joined")), "undamaged"),
+        (damaged(lambda d: d["state"].pop("plan")), "undamaged"),
         (damaged(lambda d: d.update(random={})), "undamaged"),
         (damaged(lambda d: d.update(decisions=[[1]])), "undamaged"),
         (damaged(lambda d: d.update(decisions=[[7, ["a"], {}]])), "decision 7 after 0 rounds"),

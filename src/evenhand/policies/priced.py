@@ -13,7 +13,7 @@ from evenhand.checks import fail, real
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
 from evenhand.policies.base import Policy, RewardForm, Situation, binarises
-from evenhand.policies.state import State
+from evenhand.policies.state import JOINED, PRICE, PROMISED, SINCE, TARGET, State
 from evenhand.problem import Terms
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
@@ -38,17 +38,18 @@ def score(
     """Score ``w_i theta_i + max(price_i + unit (t k_i - played_i) / (eta k_i), 0)``."""
     rounds = state.rounds[0]
     eta = constants.eta if constants.eta > 0.0 else 1.0 + math.sqrt(rounds) / 10.0
-    if rounds >= state.refresh[0]:
+    if rounds >= state.rounds[1]:
         refresh_prices(state, terms)
     for j in range(awake.size):
         i = awake[j]
         alpha = 1.0 + state.reward_sums[i]
         beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
         scores[j] = terms.weights[i] * rng.beta(alpha, beta)
-        target = state.targets[i]
+        target = state.plan[TARGET, i]
         if target > 0.0:
-            owed = (rounds - state.since[i]) * target + state.promised[i] - state.played[i]
-            bonus = state.prices[i] + constants.unit * owed / (eta * target)
+            due = (rounds - state.plan[SINCE, i]) * target + state.plan[PROMISED, i]
+            owed = due - state.played[i]
+            bonus = state.plan[PRICE, i] + constants.unit * owed / (eta * target)
             scores[j] += bonus if bonus > 0.0 else 0.0
 
 
@@ -63,15 +64,15 @@ def refresh_prices(state: State, terms: Terms) -> None:
     for i in range(arms):
         mean = (1.0 + state.reward_sums[i]) / (2.0 + state.feedbacks[i])
         values[i] = terms.weights[i] * mean
-        present = rounds - state.joined[i]
+        present = rounds - state.plan[JOINED, i]
         probabilities[i] = state.awake_counts[i] / present if present > 0 else 1.0
     plays = min(terms.plays, arms)
     kept = attainable(terms.floors, probabilities, plays)
     prices = solve_independent(values, kept, probabilities, plays)[1]
     for i in range(arms):
-        state.prices[i] = prices[i]
-        state.targets[i] = kept[i]
-    state.refresh[0] = max(rounds + 1, int(rounds * GROWTH))
+        state.plan[PRICE, i] = prices[i]
+        state.plan[TARGET, i] = kept[i]
+    state.rounds[1] = max(rounds + 1, int(rounds * GROWTH))
 
 
 @dataclass(frozen=True, kw_only=True)

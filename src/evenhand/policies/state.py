@@ -8,47 +8,71 @@ import numpy as np
 
 from evenhand.arrays import Floats, Integers
 
+JOINED, SINCE, PROMISED, PRICE, TARGET = range(5)
+
 
 class State(NamedTuple):
-    """Arrays with one entry per arm, except the first two.
+    """Arrays with one entry per arm, except ``rounds``.
+
+    Few arrays, since every one of them costs a compiled loop some nanoseconds a round; the rows of
+    ``plan`` have names of their own outside of compiled functions.
 
     Attributes
     ----------
     rounds
-        One number: how many decisions have been made.
-    refresh
-        One number: from which round on the prices are due to be computed anew.
+        How many decisions have been made, and from which round on the prices are due to be
+        computed anew (``refresh``).
     played, awake_counts
         In how many rounds the arm was played, and awake.
     feedbacks, reward_sums
         How many of its rewards have arrived, and their sum.
     debts
         The virtual queues Q_i, how many plays the arm is behind.
-    joined
-        After how many rounds the arm joined.
-    since, promised
-        The round at which the arm's present floor took effect, and the plays it had been promised
-        by then (0 and 0.0 unless arms join or floors change in mid-run).
-    prices, targets
-        For policies that compute them: what each floor costs in reward per round, and the floors
+    plan
+        Five rows. ``joined``: after how many rounds the arm joined. ``since`` and ``promised``:
+        the round at which its present floor took effect, and the plays it had been promised by
+        then (0 unless arms join or floors change in mid-run). ``prices`` and ``targets``, for
+        policies that compute them: what each floor costs in reward per round, and the floors
         themselves, or as much of them as can be kept.
     """
 
     rounds: Integers
-    refresh: Integers
     played: Integers
     awake_counts: Integers
     feedbacks: Integers
     reward_sums: Floats
     debts: Floats
-    joined: Integers
-    since: Integers
-    promised: Floats
-    prices: Floats
-    targets: Floats
+    plan: Floats
 
+    @property
+    def refresh(self) -> Integers:
+        """From which round on the prices are due."""
+        return self.rounds[1:]
 
-SHARED = 2
+    @property
+    def joined(self) -> Floats:
+        """After how many rounds each arm joined."""
+        return self.plan[JOINED, :]
+
+    @property
+    def since(self) -> Floats:
+        """The round at which each arm's floor took effect."""
+        return self.plan[SINCE, :]
+
+    @property
+    def promised(self) -> Floats:
+        """The plays each arm had been promised by then."""
+        return self.plan[PROMISED, :]
+
+    @property
+    def prices(self) -> Floats:
+        """What each floor costs."""
+        return self.plan[PRICE, :]
+
+    @property
+    def targets(self) -> Floats:
+        """The floors that are aimed at."""
+        return self.plan[TARGET, :]
 
 
 def new_state(arms: int) -> State:
@@ -62,18 +86,13 @@ def new_state(arms: int) -> State:
         return np.zeros(arms, dtype=np.int64)
 
     return State(
-        rounds=np.zeros(1, dtype=np.int64),
-        refresh=np.zeros(1, dtype=np.int64),
+        rounds=np.zeros(2, dtype=np.int64),
         played=zeros(),
         awake_counts=zeros(),
         feedbacks=zeros(),
         reward_sums=np.zeros(arms),
         debts=np.zeros(arms),
-        joined=zeros(),
-        since=zeros(),
-        promised=np.zeros(arms),
-        prices=np.zeros(arms),
-        targets=np.zeros(arms),
+        plan=np.zeros((5, arms)),
     )
 
 
@@ -95,10 +114,12 @@ def with_new_arm(state: State) -> State:
     >>> with_new_arm(new_state(2)).played
     array([0, 0, 0])
     """
-    arrays = [np.append(array, np.zeros(1, array.dtype)) for array in state[SHARED:]]
-    grown = State._make([*state[:SHARED], *arrays])
+    arms = state.played.size
+    grown = new_state(arms + 1)
+    for old, new in zip(state[1:], grown[1:], strict=True):
+        new[..., :arms] = old
     grown.joined[-1] = grown.since[-1] = state.rounds[0]
-    return grown
+    return grown._replace(rounds=state.rounds)
 
 
 def only_arms(state: State, arms: list[int]) -> State:
@@ -107,4 +128,4 @@ def only_arms(state: State, arms: list[int]) -> State:
     >>> only_arms(new_state(3), [0, 2]).played
     array([0, 0])
     """
-    return State._make([*state[:SHARED], *(array[arms] for array in state[SHARED:])])
+    return State._make([state.rounds, *(array[..., arms].copy() for array in state[1:])])

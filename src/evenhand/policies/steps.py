@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.arrays import Floats, Integers
-from evenhand.policies.state import State
+from evenhand.policies.state import PROMISED, SINCE, State
 from evenhand.problem import Terms
 
 
@@ -101,7 +101,7 @@ def advance(state: State, terms: Terms, awake: Integers, chosen: Integers, refle
         if reflected:
             debt = state.debts[i] + terms.floors[i]
         else:
-            debt = (rounds - state.since[i]) * terms.floors[i] + state.promised[i]
+            debt = (rounds - state.plan[SINCE, i]) * terms.floors[i] + state.plan[PROMISED, i]
             debt -= state.played[i]
         state.debts[i] = debt if debt > 0.0 else 0.0
 
