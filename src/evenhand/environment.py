@@ -50,12 +50,14 @@ class Bernoulli:
 
 @dataclass(frozen=True)
 class Beta:
-    """Real rewards, Beta-distributed around the arm's mean; the larger the concentration, the
-    closer to it. It is at least 0.1: below, NumPy and numba draw different numbers.
+    """Real rewards, Beta-distributed around the arm's mean.
+
+    The larger the concentration, the closer to it. It is at least 0.1: below, NumPy and numba draw
+    different numbers.
 
     >>> Beta(concentration=20)
     Beta(concentration=20)
-    """  # noqa: D205
+    """
 
     concentration: float = 10.0
 

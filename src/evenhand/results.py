@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -198,10 +199,7 @@ class Results:
         }
         text = json.dumps(heading, indent=2)
         for name, table in ((ROUNDS_FILE, self.rounds_table()), (ARMS_FILE, self.arms_table())):
-            write_whole(
-                folder / name,
-                lambda path, table=table: table.write_parquet(path, metadata={"evenhand": text}),  # type: ignore[misc]
-            )
+            write_whole(folder / name, partial(table.write_parquet, metadata={"evenhand": text}))
         write_text(folder / PROVENANCE_FILE, text + "\n")
 
     @classmethod

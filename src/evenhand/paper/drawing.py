@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from evenhand import figures
 from evenhand.figures import Line, Scaling
 from evenhand.paper.evidence import Evidence
 from evenhand.paper.settings import FORMS, NAMES, PANELS, label_of, title_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STYLES = {"cumulative": "-", "reflected": "--"}
 BARS = {"setting1-eta1000": "floors-setting1", "setting2-paper": "floors-setting2"}
@@ -83,6 +86,6 @@ def _last_regret(evidence: Evidence, horizon: int, label: str) -> float:
     return float(curve.mean[-1]) if curve.mean.size else math.nan
 
 
-def _keep(figure: object, stem: Path, caption: str, note: str) -> Drawn:
-    _, svg = figures.save(figure, stem)  # type: ignore[arg-type]
+def _keep(figure: Figure, stem: Path, caption: str, note: str) -> Drawn:
+    _, svg = figures.save(figure, stem)
     return Drawn(svg, caption + (f" ({note})" if note else ""))
