@@ -80,7 +80,7 @@ def run(
         check_folder(out, overwrite=False)
     data = _data(path, release, ratings, movies)
     used = scale or ("five" if ratings is None else "minmax")
-    choices = ml.Choices(plays, floor, _eta(eta), order, used, replications, seed)  # type: ignore[arg-type]
+    choices = ml.Choices(plays, floor, _eta(eta), order, used, replications, seed)
     outcome = ml.run_movies(data, choices)
     if out is not None:
         outcome.results.save(out)

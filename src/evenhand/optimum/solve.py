@@ -95,27 +95,31 @@ def solve(
     >>> round(best.with_floors, 6), round(best.without_floors, 6)
     (1.038, 1.0484)
     """
-    plays = min(plays, values.size)
-    labels = tuple(str(1 + i) for i in range(values.size)) if arms is None else tuple(arms)
+    plays, labels = min(plays, values.size), _labels(values.size, arms)
     if awake.probabilities.size:
         return _solve_independent(values, floors, plays, awake.probabilities, labels)
     table = distinct(awake.members, awake.chances, plays)
     return _solve_joint(values, floors, table, labels)
 
 
-def solve_mixture(values: Floats, floors: Floats, plays: int, awake: Awake) -> Mixture:
-    """Return the optimal policy as a mixture of priority orders; the floors are feasible."""
-    plays = min(plays, values.size)
+def solve_mixture(
+    values: Floats, floors: Floats, plays: int, awake: Awake, arms: Sequence[str] | None = None
+) -> Mixture:
+    """Return the optimal policy as a mixture of priority orders; see :func:`solve`."""
+    plays, labels = min(plays, values.size), _labels(values.size, arms)
     if awake.probabilities.size:
+        kept = _fitting(floors, plays, awake.probabilities, labels)[1]
         solver = _machine(solve_independent, values.size)
-        kept = _kept(floors, _machine(headroom, values.size)(floors, awake.probabilities, plays))
         rates, _, _, entry = solver(values, kept, awake.probabilities, plays)
         return as_mixture(independent_blocks(rates, entry, awake.probabilities, plays))
     table = distinct(awake.members, awake.chances, plays)
-    start = _start(table, floors)
+    start = _start(table, floors, labels)
     solution = best_mixture(table, values, start.kept, start.orders)
-    arms = np.arange(values.size)
-    return as_mixture([Block(arms, solution.orders, solution.weights)])
+    return as_mixture([Block(np.arange(values.size), solution.orders, solution.weights)])
+
+
+def _labels(count: int, arms: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(str(1 + i) for i in range(count)) if arms is None else tuple(arms)
 
 
 def _machine(function: Callable[..., Any], arms: int) -> Callable[..., Any]:
@@ -128,16 +132,24 @@ def _kept(floors: Floats, room: float) -> Floats:
     return floors * min(room, 1.0)
 
 
-def _solve_independent(
-    values: Floats, floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
-) -> Optimum:
-    limit = _machine(headroom, values.size)
-    room = float(limit(floors, probabilities, plays))
+def _fitting(
+    floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
+) -> tuple[float, Floats]:
+    """Return the headroom and the floors on or inside the boundary, or raise the certificate."""
+    room = float(_machine(headroom, floors.size)(floors, probabilities, plays))
     if room < 1.0 - ROUNDING:
         members, (promised, possible) = worst_prefix(floors, probabilities, plays)
         raise _infeasible(members, promised, possible, room, floors, probabilities, arms)
+    return room, _kept(floors, room)
+
+
+def _solve_independent(
+    values: Floats, floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
+) -> Optimum:
+    room, kept = _fitting(floors, plays, probabilities, arms)
+    limit = _machine(headroom, values.size)
     solver = _machine(solve_independent, values.size)
-    rates, prices, bound, _ = solver(values, _kept(floors, room), probabilities, plays)
+    rates, prices, bound, _ = solver(values, kept, probabilities, plays)
     return Optimum(
         arms,
         floors,
@@ -157,23 +169,25 @@ class Start(NamedTuple):
     room: float
     kept: Floats
     orders: Integers
-    burden: Floats
 
 
-def _start(table: Table, floors: Floats) -> Start:
-    """Return the headroom, the floors on or inside the boundary, and orders that keep them."""
+def _start(table: Table, floors: Floats, arms: tuple[str, ...]) -> Start:
+    """Return the headroom, the floors on or inside the boundary, and orders that keep them.
+
+    Floors that do not fit raise their certificate.
+    """
     if not floors.any():
-        return Start(np.inf, floors, np.arange(floors.size)[None, :], floors)
+        return Start(np.inf, floors, np.arange(floors.size)[None, :])
     widest = widest_mixture(table, floors)
-    return Start(widest.value, _kept(floors, widest.value), widest.orders, widest.multipliers)
+    if widest.value < 1.0 - ROUNDING:
+        members, promised, possible = _worst_level(table, floors, widest.multipliers)
+        own = table.chances @ table.members
+        raise _infeasible(members, promised, possible, widest.value, floors, own, arms)
+    return Start(widest.value, _kept(floors, widest.value), widest.orders)
 
 
 def _solve_joint(values: Floats, floors: Floats, table: Table, arms: tuple[str, ...]) -> Optimum:
-    start = _start(table, floors)
-    if start.room < 1.0 - ROUNDING:
-        members, promised, possible = _worst_level(table, floors, start.burden)
-        own = table.chances @ table.members
-        raise _infeasible(members, promised, possible, start.room, floors, own, arms)
+    start = _start(table, floors, arms)
     best = best_mixture(table, values, start.kept, start.orders)
     return Optimum(
         arms,

@@ -11,12 +11,11 @@ import numpy as np
 from evenhand import figures
 from evenhand.figures import Line, Scaling
 from evenhand.paper.evidence import Evidence
-from evenhand.paper.settings import FORMS, NAMES, PANELS, label_of, title_of
+from evenhand.paper.settings import FORMS, LINE_STYLES, NAMES, PANELS, label_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STYLES = {"cumulative": "-", "reflected": "--"}
 BARS = {"setting1-eta1000": "floors-setting1", "setting2-paper": "floors-setting2"}
 
 
@@ -35,7 +34,7 @@ def draw(folder: Path, evidence: Evidence) -> list[Drawn]:
 def lines() -> list[Line]:
     """Return TSCSF-B and LFG with both forms of the debt, as they are drawn everywhere."""
     return [
-        Line(label_of(name, debt), label_of(name, debt), name, STYLES[debt])
+        Line(label_of(name, debt), label_of(name, debt), name, LINE_STYLES[debt])
         for name in NAMES
         for debt in FORMS
     ]
@@ -74,7 +73,7 @@ def _tightness(folder: Path, evidence: Evidence) -> list[Drawn]:
         for debt in FORMS:
             label = label_of(name, debt)
             regret = [_last_regret(evidence, horizon, label) for horizon in horizons]
-            series.append(Scaling(label, name, np.array(regret), STYLES[debt], "o"))
+            series.append(Scaling(label, name, np.array(regret), LINE_STYLES[debt], "o"))
     title, note = "Setting 2, η = √(NT / (m ln T))", evidence.plan.note
     figure = figures.scaling_plot(np.array(horizons), series, title, note)
     caption = "Upper bounds and measured time-averaged regret over the horizon, setting 2"

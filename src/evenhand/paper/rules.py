@@ -87,11 +87,11 @@ def gap_larger_in_setting_2(evidence: Evidence, pairing: Pairing) -> Measured:
     return Measured(passed, [*first, *second])
 
 
-def floors_kept(cell: str, evidence: Evidence, pairing: Pairing) -> Measured:
+def floors_kept(cell: str, evidence: Evidence, pairing: Pairing, suffix: str = "") -> Measured:
     """Compare the mean rate of every arm with its floor."""
     figures = []
     for name in NAMES:
-        label = pairing.label(name)
+        label = pairing.label(name) + suffix
         rates = evidence.results[cell].rates(label)
         floors = dict(zip(rates, evidence.results[cell].floors.tolist(), strict=True))
         worst = min(rates, key=lambda arm: rates[arm] - floors[arm])

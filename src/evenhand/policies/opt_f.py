@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.arrays import Floats, Integers
-from evenhand.optimum import Mixture, solve, solve_mixture
+from evenhand.optimum import Mixture, solve_mixture
 from evenhand.policies.base import Policy, Situation
 from evenhand.policies.state import State
 from evenhand.problem import Terms
@@ -69,5 +69,4 @@ class OptF(Policy):
         """Return the mixture; infeasible floors are refused with their certificate."""
         problem, nature = situation.problem, self.nature_of(situation)
         values = problem.weights * nature.means
-        solve(values, problem.floors, problem.plays, nature.awake, problem.arms)
-        return solve_mixture(values, problem.floors, problem.plays, nature.awake)
+        return solve_mixture(values, problem.floors, problem.plays, nature.awake, problem.arms)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.checks import NAME_RULE, fail, is_name, known, whole
+from evenhand.checks import NAME_RULE, fail, is_name, known, number, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files import ENVIRONMENT_KEYS, environment_from, read_toml
@@ -73,6 +73,5 @@ def _policy(table: dict[str, Any]) -> tuple[str, Policy]:
 def _delay(given: object) -> Delay:
     if isinstance(given, Mapping):
         known("key of delay", given, ("geometric",))
-        return Geometric(given.get("geometric"))  # type: ignore[arg-type]
-    as_wait(given)
-    return given  # type: ignore[return-value]
+        return Geometric(number("mean of a geometric delay", given.get("geometric"), "above 0"))
+    return as_wait(given).fixed

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand.paper import rules
 from evenhand.paper.claims import Claim, Measured
 from evenhand.paper.evidence import Evidence, Figure, Pairing
 from evenhand.paper.movielens.drawing import belief
 from evenhand.paper.movielens.experiment import PAPERS_ETA, results_means
 from evenhand.paper.movielens.releases import PAPER_USERS
-from evenhand.paper.rules import TOLERANCE
 from evenhand.paper.settings import NAMES
 
 CELL = "movies"
@@ -51,14 +51,7 @@ def lfg_too_high(evidence: Evidence, pairing: Pairing) -> Measured:
 
 def floors_kept(evidence: Evidence, pairing: Pairing) -> Measured:
     """No movie recommended less often than promised."""
-    results = evidence.results[CELL]
-    figures = []
-    for name in NAMES:
-        label = _label(pairing, name)
-        shortfall = results.shortfall(label)
-        worst = max(shortfall, key=lambda arm: shortfall[arm])
-        figures.append(Figure(f"{label}, {worst}: shortfall", shortfall[worst]))
-    return Measured(all(figure.value <= TOLERANCE for figure in figures), figures)
+    return rules.floors_kept(CELL, evidence, pairing, suffix=f", {PAPERS_ETA}")
 
 
 def regret_below_lfg(evidence: Evidence, pairing: Pairing) -> Measured:
@@ -106,7 +99,7 @@ def movie_claims(note: str) -> tuple[Claim, ...]:
         (
             "movies-floors",
             "Both algorithms satisfy the floors of all five movies at the paper's η.",
-            f"No movie's mean shortfall exceeds {TOLERANCE}.",
+            f"No movie's mean rate is below its floor by more than {rules.TOLERANCE}.",
             floors_kept,
         ),
         (

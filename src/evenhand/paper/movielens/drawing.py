@@ -11,10 +11,8 @@ from evenhand import figures
 from evenhand.arrays import Floats
 from evenhand.figures import Line
 from evenhand.paper.movielens.experiment import results_means
-from evenhand.paper.settings import FORMS, NAMES
+from evenhand.paper.settings import FORMS, LINE_STYLES, NAMES
 from evenhand.results import Results
-
-STYLES = {"cumulative": "-", "reflected": "--"}
 
 
 def draw_movies(folder: Path, results: Results, note: str) -> list[tuple[Path, str]]:
@@ -53,7 +51,7 @@ def movie_lines(results: Results) -> list[Line]:
     """Return the lines of the first eta, as they are drawn everywhere."""
     eta = results.labels[0].rpartition(", ")[2]
     return [
-        Line(f"{words}, {debt}, {eta}", f"{words}, {debt}", name, STYLES[debt])
+        Line(f"{words}, {debt}, {eta}", f"{words}, {debt}", name, LINE_STYLES[debt])
         for name, words in NAMES.items()
         for debt in FORMS
     ]

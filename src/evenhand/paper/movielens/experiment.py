@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from evenhand.problem import Problem
 from evenhand.results import Results
 from evenhand.simulation import simulate
 
-Scale: TypeAlias = Literal["five", "minmax"]
-Order: TypeAlias = Literal["dataset", "shuffled"]
 FIVE = 5.0
 PAPERS_ETA = "η paper"
 NO_FLOORS = "η ∞"
@@ -47,7 +45,7 @@ class Data:
     highest: float
     genre_shares: Floats | None
 
-    def rewards(self, scale: Scale) -> Floats:
+    def rewards(self, scale: str) -> Floats:
         """Return the ratings as rewards in [0, 1]: r / 5, or from the lowest to the highest."""
         low = self.lowest if scale == "minmax" else 0.0
         width = (self.highest if scale == "minmax" else FIVE) - low
@@ -62,8 +60,8 @@ class Choices:
     plays: int = 2
     floor: float = 0.3
     eta: Eta = "paper"
-    order: Order = "dataset"
-    scale: Scale = "five"
+    order: str = "dataset"
+    scale: str = "five"
     replications: int = 20
     seed: int = 1
 
