@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
-from evenhand import Bernoulli, Beta, Environment, InputError, Problem, Recorded, Trace
+from evenhand import Bernoulli, Beta, Environment, InputError, Joint, Problem, Recorded, Trace
 from evenhand.environment import draw_rewards
 
 MEANS = [0.0, 0.3, 0.8, 1.0]
@@ -95,3 +97,26 @@ def test_a_concentration_must_not_be_tiny():
 def test_rewards_must_be_one_of_the_kinds(rewards):
     with pytest.raises(InputError, match="rewards must be Bernoulli"):
         Environment(Problem(2, plays=1), 0.5, rewards=rewards)
+
+
+@pytest.mark.parametrize(
+    "nature",
+    [
+        {"means": [0.2, 0.7], "availability": [0.5, 0.9]},
+        {"means": [0.2, 0.7], "availability": Joint([["a"], ["a", "b"]], [0.25, 0.75])},
+        {"rewards": Recorded([[1, 0.5], [0.2, 0]]), "availability": Trace([[1, 1], [1, 0]])},
+        {"means": [0.2, 0.7], "rewards": Beta(20)},
+    ],
+)
+def test_a_pickled_environment_comes_back_whole_and_read_only(nature):
+    before = Environment(Problem(["a", "b"], plays=1, weights=2.0, floors=[0.1, 0.2]), **nature)
+    after = pickle.loads(pickle.dumps(before))
+    assert after.problem == before.problem
+    for one, two in zip(arrays(before), arrays(after), strict=True):
+        np.testing.assert_array_equal(one, two)
+        assert not two.flags.writeable
+
+
+def arrays(environment):
+    world = environment.world
+    return [*world.sets, world.means, world.values, world.recorded, *environment.problem.terms[1:]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -143,6 +143,11 @@ class Environment:
     def __repr__(self) -> str:
         kinds = f"{type(self.availability).__name__}, {type(self.rewards).__name__}"
         return f"Environment({len(self.problem.arms)} arms, {self.problem.plays} plays, {kinds})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by construction: arrays that are unpickled would no longer be read-only."""
+        means = None if isinstance(self.rewards, Recorded) else self.means
+        return Environment, (self.problem, means, self.availability, self.rewards)
 
     @property
     def longest_horizon(self) -> int | None:

@@ -18,6 +18,7 @@ from typing import Any
 from evenhand.extras import load
 
 Function = Callable[..., Any]
+LARGE = 400
 
 
 @cache
@@ -46,6 +47,11 @@ def compiled(function: Function, **given: Function) -> Function:
     except RuntimeError:  # typed at a prompt: there is no file beside which to cache
         machine = njit(copy, **options)
     return machine
+
+
+def suited(function: Function, arms: int) -> Function:
+    """Interpret for few arms, compile for many: the bits are the same, the waiting is not."""
+    return compiled(function) if arms > LARGE else function
 
 
 def digest(function: Function, **given: Function) -> str:

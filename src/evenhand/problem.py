@@ -80,6 +80,10 @@ class Problem:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by construction: arrays that are unpickled would no longer be read-only."""
+        return Problem, (self.arms, self.plays, self.weights, self.floors)
+
     @property
     def terms(self) -> Terms:
         """The numbers alone."""

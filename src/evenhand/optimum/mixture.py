@@ -15,12 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.arrays import Floats, Integers, frozen
-from evenhand.machine import compiled
+from evenhand.machine import suited
 from evenhand.optimum.counting import add_arm, no_arms, rates_of_order
 from evenhand.optimum.independent import descending, promises
 
 CLOSE = 1e-12
-LARGE = 400
 
 
 class Mixture(NamedTuple):
@@ -105,7 +104,7 @@ def decompose(
     (array([[0, 1],
            [1, 0]]), array([0.75, 0.25]))
     """
-    vertex_of = compiled(rates_of_order) if target.size > LARGE else rates_of_order
+    vertex_of = suited(rates_of_order, target.size)
     orders: list[Integers] = []
     weights: list[float] = []
     left = 1.0

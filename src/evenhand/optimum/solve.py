@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from evenhand.arrays import Floats, Integers, Masks
 from evenhand.errors import Certificate, InfeasibleFloors
-from evenhand.machine import compiled
+from evenhand.machine import suited
 from evenhand.optimum.feasibility import headroom, worst_prefix
 from evenhand.optimum.independent import descending, solve_independent, unbound_value
 from evenhand.optimum.joint import Table, best_mixture, distinct, rates_of, widest_mixture
-from evenhand.optimum.mixture import LARGE, Block, Mixture, as_mixture, independent_blocks
+from evenhand.optimum.mixture import Block, Mixture, as_mixture, independent_blocks
 
 ROUNDING = 1e-10
 
@@ -109,7 +109,7 @@ def solve_mixture(
     plays, labels = min(plays, values.size), _labels(values.size, arms)
     if awake.probabilities.size:
         kept = _fitting(floors, plays, awake.probabilities, labels)[1]
-        solver = _machine(solve_independent, values.size)
+        solver = suited(solve_independent, values.size)
         rates, _, _, entry = solver(values, kept, awake.probabilities, plays)
         return as_mixture(independent_blocks(rates, entry, awake.probabilities, plays))
     table = distinct(awake.members, awake.chances, plays)
@@ -122,11 +122,6 @@ def _labels(count: int, arms: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(str(1 + i) for i in range(count)) if arms is None else tuple(arms)
 
 
-def _machine(function: Callable[..., Any], arms: int) -> Callable[..., Any]:
-    """Interpret for few arms, compile for many: the bits are the same, the waiting is not."""
-    return compiled(function) if arms > LARGE else function
-
-
 def _kept(floors: Floats, room: float) -> Floats:
     """Return floors that rounding has put a hair above the boundary as those on it."""
     return floors * min(room, 1.0)
@@ -136,7 +131,7 @@ def _fitting(
     floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
 ) -> tuple[float, Floats]:
     """Return the headroom and the floors on or inside the boundary, or raise the certificate."""
-    room = float(_machine(headroom, floors.size)(floors, probabilities, plays))
+    room = float(suited(headroom, floors.size)(floors, probabilities, plays))
     if room < 1.0 - ROUNDING:
         members, (promised, possible) = worst_prefix(floors, probabilities, plays)
         raise _infeasible(members, promised, possible, room, floors, probabilities, arms)
@@ -147,14 +142,14 @@ def _solve_independent(
     values: Floats, floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
 ) -> Optimum:
     room, kept = _fitting(floors, plays, probabilities, arms)
-    limit = _machine(headroom, values.size)
-    solver = _machine(solve_independent, values.size)
+    limit = suited(headroom, values.size)
+    solver = suited(solve_independent, values.size)
     rates, prices, bound, _ = solver(values, kept, probabilities, plays)
     return Optimum(
         arms,
         floors,
         with_floors=float(values @ rates),
-        without_floors=float(_machine(unbound_value, values.size)(values, probabilities, plays)),
+        without_floors=float(suited(unbound_value, values.size)(values, probabilities, plays)),
         bound=float(bound),
         rates=rates,
         prices=prices,

@@ -12,10 +12,9 @@ import numpy as np
 from evenhand.benchmark import find_optimum
 from evenhand.environment import Environment
 from evenhand.errors import InputError
-from evenhand.optimum.feasibility import headroom
+from evenhand.generate import random_environment
 from evenhand.policies import Policy, make_policy
 from evenhand.policies.base import Situation, WithEta
-from evenhand.problem import Problem
 from evenhand.results import Results
 from evenhand.simulation import simulate
 from evenhand.simulation.progress import Progress
@@ -75,10 +74,7 @@ def instance(number: int) -> Environment:
     rng = np.random.default_rng(number)
     arms = int(rng.integers(5, 51))
     plays = int(rng.integers(1, arms // 3 + 1))
-    probabilities, means = rng.uniform(0.3, 1.0, arms), rng.uniform(0.05, 0.95, arms)
-    floors = rng.uniform(size=arms) * probabilities
-    floors *= rng.uniform(0.7, 0.97) * headroom(floors, probabilities, plays)
-    return Environment(Problem(arms, plays, floors=floors), means, probabilities)
+    return random_environment(rng, arms, plays, tightness=(0.7, 0.97))
 
 
 def run_study(scope: Scope) -> list[Score]:

@@ -32,7 +32,7 @@ def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
         run.horizon,
         run.environment.world,
         problem.terms,
-        run.constants(),
+        run.constants,
         (run.policy.reflected, run.policy.binarised),
         run.wait,
         state,

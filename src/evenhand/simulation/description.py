@@ -23,7 +23,19 @@ def describe(
     seed: int,
     delay: Delay,
 ) -> dict[str, Any]:
-    """Return the settings of a simulation as plain data, for its provenance."""
+    """Return the settings of a simulation as plain data."""
+    return {
+        **describe_environment(environment),
+        "policies": {label: describe_policy(policy) for label, policy in policies.items()},
+        "horizon": horizon,
+        "replications": replications,
+        "seed": seed,
+        "delay": describe_delay(delay),
+    }
+
+
+def describe_environment(environment: Environment) -> dict[str, Any]:
+    """Return an environment as plain data."""
     problem, sets = environment.problem, environment.world.sets
     return {
         "arms": list(problem.arms),
@@ -42,15 +54,17 @@ def describe(
             "concentration": environment.world.concentration,
             **table_of(environment.world.recorded),
         },
-        "policies": {
-            label: {"name": policy.name, **plain(policy.parameters())}
-            for label, policy in policies.items()
-        },
-        "horizon": horizon,
-        "replications": replications,
-        "seed": seed,
-        "delay": {"geometric": delay.mean} if isinstance(delay, Geometric) else delay,
     }
+
+
+def describe_policy(policy: Policy) -> dict[str, Any]:
+    """Return a policy as plain data."""
+    return {"name": policy.name, **plain(policy.parameters())}
+
+
+def describe_delay(delay: Delay) -> object:
+    """Return a delay as a file says it."""
+    return {"geometric": delay.mean} if isinstance(delay, Geometric) else delay
 
 
 def table_of(table: NDArray[Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     debts advance; the chosen arms' rewards are on their way, and those due by now are learned.
     """
     problem, world, policy = run.environment.problem, run.environment.world, run.policy
-    terms, constants, wait = problem.terms, run.constants(), run.wait
+    terms, constants, wait = problem.terms, run.constants, run.wait
     arms = len(problem.arms)
     state = new_state(arms)
     awake, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)

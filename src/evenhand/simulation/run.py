@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,9 @@ class Run:
         """The delay as numbers."""
         return as_wait(self.delay)
 
+    @cached_property
     def constants(self) -> tuple[object, ...]:
-        """Return the policy's constants here; a simulation may tell the means."""
+        """The policy's constants here, worked out once; a simulation may tell the means."""
         environment = self.environment
         nature = Nature(environment.means, awake_of(environment))
         situation = Situation(environment.problem, self.horizon, nature)
@@ -80,8 +82,8 @@ def streams(seed: int, replication: int) -> Streams:
     return Streams(*(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4)))
 
 
-def checkpoints(horizon: int) -> Integers:
-    """Return the rounds at which totals are kept: the first 100, then about 400 up to the horizon.
+def checkpoints(horizon: int, first: int = 100, later: int = 400) -> Integers:
+    """Return the rounds at which totals are kept: the first ones, then some up to the horizon.
 
     The later ones are spread logarithmically, so that their number does not grow with the horizon.
 
@@ -89,9 +91,11 @@ def checkpoints(horizon: int) -> Integers:
     array([1, 2, 3])
     >>> len(checkpoints(10_000_000)) <= 500
     True
+    >>> checkpoints(10_000, first=2, later=4)
+    array([    1,     2,     3,    45,   669, 10000])
     """
-    first = np.arange(1, min(horizon, 100) + 1, dtype=np.int64)
-    if horizon <= 100:
-        return frozen(first)
-    later = np.rint(np.geomspace(101, horizon, 400)).astype(np.int64)
-    return frozen(np.unique(np.concatenate([first, later])))
+    start = np.arange(1, min(horizon, first) + 1, dtype=np.int64)
+    if horizon <= first:
+        return frozen(start)
+    rest = np.rint(np.geomspace(first + 1, horizon, later)).astype(np.int64)
+    return frozen(np.unique(np.concatenate([start, rest])))
