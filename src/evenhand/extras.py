@@ -8,6 +8,8 @@ from types import ModuleType
 from evenhand.errors import MissingExtra
 
 EXTRAS = {
+    "distributed": "cluster",
+    "loky": "lab",
     "matplotlib": "lab",
     "numba": "lab",
     "polars": "lab",

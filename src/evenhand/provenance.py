@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+MATCHING = ("evenhand", "numpy", "scipy", "numba")
+
 
 def provenance(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings together with all that a reader needs to repeat them.
@@ -21,12 +23,23 @@ def provenance(settings: dict[str, Any]) -> dict[str, Any]:
         "settings": settings,
         "versions": {
             "python": platform.python_version(),
-            **{name: _version(name) for name in ("evenhand", "numpy", "scipy", "numba", "polars")},
+            **{name: _version(name) for name in (*MATCHING, "polars")},
         },
         "commit": commit(),
         "machine": f"{platform.system()} {platform.machine()}",
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+@cache
+def matching_versions() -> dict[str, str | None]:
+    """Return the versions on which the bits of a result may depend.
+
+    >>> sorted(matching_versions())
+    ['evenhand', 'numba', 'numpy', 'python', 'scipy']
+    """
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"python": python, **{name: _version(name) for name in MATCHING}}
 
 
 @cache

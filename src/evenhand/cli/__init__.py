@@ -18,6 +18,7 @@ from evenhand.cli.reproduce import reproduce
 from evenhand.cli.screen import errors, screen
 from evenhand.cli.simulate import simulate
 from evenhand.cli.study import study
+from evenhand.cli.sweep import sweep
 from evenhand.errors import EvenhandError, InfeasibleFloors
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app.command()(optimum)
 app.command()(compare)
 app.command()(policies)
 app.command()(study)
+app.command()(sweep)
 app.add_typer(movielens, name="movielens")
 
 

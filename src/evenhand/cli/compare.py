@@ -67,9 +67,7 @@ def usual_policies() -> dict[str, Policy]:
     """Return priced, and tscsf-b and lfg at several etas."""
     made = [make_policy("priced")]
     made += [make_policy(name, eta=eta) for name in ("tscsf-b", "lfg") for eta in ETAS]
-    etas = [policy.parameters()["eta"] for policy in made]
-    shown = [eta if isinstance(eta, str) else f"{eta:g}" for eta in etas]
-    return {f"{p.name} eta={eta}": p for p, eta in zip(made, shown, strict=True)}
+    return {policy.label(also=["eta"]): policy for policy in made}
 
 
 def spots(results: Results) -> list[Spot]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -115,20 +115,34 @@ class Policy(ABC):
         """Return the parameters by name."""
         return {field.name: getattr(self, field.name) for field in parameter_fields(type(self))}
 
-    def label(self) -> str:
-        """Return the name with every parameter that is not at its default.
+    def label(self, also: Collection[str] = ()) -> str:
+        """Return the name with the parameters not at their defaults, and those asked for.
 
         >>> from evenhand.policies import make_policy
         >>> make_policy("tscsf-b", eta=1000, debt="reflected").label()
         'tscsf-b eta=1000 debt=reflected'
+        >>> make_policy("tscsf-b").label(also=["eta"])
+        'tscsf-b eta=10'
         """
-        parts = [self.name]
-        for field in parameter_fields(type(self)):
-            value = getattr(self, field.name)
-            if value != field.default:
-                shown = f"{value:.15g}" if isinstance(value, float) else str(value)
-                parts.append(f"{field.name}={shown}")
-        return " ".join(parts)
+        shown = [
+            field.name
+            for field in parameter_fields(type(self))
+            if field.name in also or getattr(self, field.name) != field.default
+        ]
+        return " ".join([self.name, *self.shown(shown)])
+
+    def shown(self, names: Iterable[str]) -> list[str]:
+        """Return parameters as a reader would write them.
+
+        >>> from evenhand.policies import make_policy
+        >>> make_policy("tscsf-b").shown(["eta", "debt"])
+        ['eta=10', 'debt=cumulative']
+        """
+        values = {name: getattr(self, name) for name in names}
+        return [
+            f"{name}={value:.15g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in values.items()
+        ]
 
 
 def parameter_fields(policy: type[Policy]) -> list[Field[Any]]:

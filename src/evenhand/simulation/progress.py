@@ -97,16 +97,16 @@ class Bar:
         if self._task is None:
             self._task = display.add_task(self._title, total=self._total, speed="")
         speed = done / max(time.monotonic() - self._start, 1e-9)
-        display.update(self._task, completed=done, speed=f"{_short(speed)} rounds/s")
+        display.update(self._task, completed=done, speed=f"{short(speed)} rounds/s")
         if self._whole is not None and done >= self._total:
             display.remove_task(self._task)
             self._task = None
 
 
-def _short(number: float) -> str:
+def short(number: float) -> str:
     """Write a number with three digits and a unit.
 
-    >>> _short(4_280_000.0)
+    >>> short(4_280_000.0)
     '4.28 M'
     """
     for unit, size in (("G ", 1e9), ("M ", 1e6), ("k ", 1e3)):

@@ -113,13 +113,19 @@ def label_policies(
         pairs = [(policy.label(), policy) for policy in made]
     if not pairs:
         fail("policies", "at least one", "none")
-    labels = [label for label, _ in pairs]
+    check_labels([label for label, _ in pairs])
+    return dict(pairs)
+
+
+def check_labels(labels: Sequence[object]) -> None:
+    """Complain about a label that is no name, or that two policies have."""
+    seen: set[object] = set()
     for label in labels:
         if not is_name(label):
             fail("label of a policy", NAME_RULE, label)
-        if labels.count(label) > 1:
+        if label in seen:
             fail("labels of policies", "different", f"{label} twice")
-    return dict(pairs)
+        seen.add(label)
 
 
 def _policy(given: Policy | str) -> Policy:

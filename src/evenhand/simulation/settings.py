@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.checks import NAME_RULE, fail, is_name, known, number, whole
+from evenhand.checks import fail, known, number, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files import ENVIRONMENT_KEYS, environment_from, read_toml
 from evenhand.policies import Policy, make_policy
 from evenhand.simulation.delay import Delay, Geometric, as_wait
-from evenhand.simulation.runner import check_horizon
+from evenhand.simulation.runner import check_horizon, check_labels
 
 KEYS = (*ENVIRONMENT_KEYS, "horizon", "replications", "seed", "delay", "policies")
 
@@ -44,22 +44,16 @@ class Settings:
             horizon,
             whole("replications", table.get("replications", 1), least=1),
             whole("seed", table.get("seed", 0), least=0),
-            _delay(table.get("delay", 0)),
+            delay_from(table.get("delay", 0)),
         )
 
 
 def _policies(tables: object) -> dict[str, Policy]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         fail("policies", "[[policies]] tables", tables)
-    labelled: dict[str, Policy] = {}
-    for table in tables:
-        label, policy = _policy(dict(table))
-        if not is_name(label):
-            fail("label of a policy", NAME_RULE, label)
-        if label in labelled:
-            fail("labels of policies", "different", f"{label} twice")
-        labelled[label] = policy
-    return labelled
+    pairs = [_policy(dict(table)) for table in tables]
+    check_labels([label for label, _ in pairs])
+    return dict(pairs)
 
 
 def _policy(table: dict[str, Any]) -> tuple[str, Policy]:
@@ -70,7 +64,8 @@ def _policy(table: dict[str, Any]) -> tuple[str, Policy]:
     return (policy.label() if label is None else label), policy
 
 
-def _delay(given: object) -> Delay:
+def delay_from(given: object) -> Delay:
+    """Return the delay that a file says: a whole number, or a table with ``geometric``."""
     if isinstance(given, Mapping):
         known("key of delay", given, ("geometric",))
         return Geometric(number("mean of a geometric delay", given.get("geometric"), "above 0"))

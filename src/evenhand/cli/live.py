@@ -1,0 +1,104 @@
+"""A sweep on the screen while it runs: a table of its cells, or now and then a line in a log."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.cli.screen import errors
+from evenhand.simulation.progress import short
+from evenhand.sweeps.board import Board, CellState
+
+LINE_SECONDS = 30.0
+REFRESH_SECONDS = 0.25
+AROUND = 8
+
+
+class LiveTable:
+    """Shows a board on standard error: a table on a terminal, else a line every half minute."""
+
+    def __init__(self) -> None:
+        self._start = self._shown = time.monotonic()
+        self._live: Live | None = None
+
+    def __enter__(self) -> LiveTable:
+        if errors.is_terminal:
+            self._live = Live(console=errors, transient=True, auto_refresh=False)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def look(self, board: Board) -> None:
+        """Show how things are, if it is time to."""
+        pause = LINE_SECONDS if self._live is None else REFRESH_SECONDS
+        if time.monotonic() - self._shown < pause:
+            return
+        self._shown = time.monotonic()
+        if self._live is None:
+            errors.print(state_line(board), soft_wrap=True, markup=False)
+        else:
+            lines = max(errors.size.height - AROUND, 3)
+            shown = Group(cell_table(board.cells(lines)), Text(), Text(state_line(board)))
+            self._live.update(shown, refresh=True)
+
+
+def state_line(board: Board) -> str:
+    """Return the whole in one line.
+
+    >>> from evenhand.sweeps import Grid
+    >>> from evenhand.policies import make_policy
+    >>> state_line(Board(Grid((), {"lfg": make_policy("lfg")}, (10,), 1, 7), []))
+    '0 of 0 cells, 0 of 0 runs | no workers yet | 0 rounds/s | 0 failures | 0:00:00 so far'
+    """
+    grid, left = board.grid, board.seconds_left
+    workers = f"{board.workers} workers" if board.workers else "no workers yet"
+    parts = [
+        f"{board.cells_done:,} of {grid.cells:,} cells, {board.runs_done:,} of {grid.runs:,} runs",
+        workers,
+        f"{short(board.rounds_per_second)} rounds/s",
+        f"{board.failures} failures",
+        f"{clock(board.elapsed)} so far",
+    ]
+    return " | ".join(parts if left is None else [*parts, f"{clock(left)} left"])
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as hours, minutes and seconds.
+
+    >>> clock(3723.4)
+    '1:02:03'
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+def cell_table(cells: list[CellState]) -> Table:
+    """Return one line for each cell."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("cell", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column("progress", width=16)
+    for column in ("runs", "rounds/s a core", "failures"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for cell in cells:
+        table.add_row(
+            Text(cell.name),
+            ProgressBar(total=cell.runs, completed=cell.done, width=16),
+            f"{cell.done:,} of {cell.runs:,}",
+            short(cell.rounds_per_second) if cell.rounds_per_second else "",
+            Text(str(cell.failures), style="red") if cell.failures else "",
+        )
+    return table

@@ -1,0 +1,144 @@
+"""What is known of a sweep while it runs: cells, rounds, failures, time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand.sweeps.grid import Grid
+from evenhand.sweeps.speed import by_cell, guess
+from evenhand.sweeps.tasks import Piece, Task
+
+
+class Failure(NamedTuple):
+    """A task that was given up: its cell, its replications, how often it was tried, and why."""
+
+    cell: str
+    replications: tuple[int, int]
+    tries: int
+    error: str
+
+
+class CellState(NamedTuple):
+    """One line of the live table."""
+
+    name: str
+    done: int
+    flying: int
+    runs: int
+    rounds_per_second: float
+    failures: int
+
+
+class Board:
+    """Keeps count; every number is of this session, except the runs done before it."""
+
+    def __init__(self, grid: Grid, missing: Sequence[range]) -> None:
+        self.grid = grid
+        self.start = time.monotonic()
+        self.workers = 0
+        self.rounds = 0
+        self.busy = 0.0
+        self.given_up: list[Failure] = []
+        self.done = np.full(grid.cells, grid.replications)
+        self._rounds, self._seconds = np.zeros(grid.cells), np.zeros(grid.cells)
+        self._failures: Counter[int] = Counter()
+        self._flying: Counter[int] = Counter()
+        self._last: list[int] = []
+        self._guessed_left = self._guessed_done = 0.0
+        for piece in by_cell(grid, missing):
+            self.done[piece.cell.number] -= piece.runs
+            self._guessed_left += guess(piece.cell) * piece.runs
+
+    def launched(self, task: Task) -> None:
+        """Note that a task is on its way."""
+        for piece in task.pieces:
+            self._flying[piece.cell.number] += piece.runs
+
+    def landed(self, task: Task) -> None:
+        """Note that a task is no longer on its way, whatever became of it."""
+        for piece in task.pieces:
+            number = piece.cell.number
+            self._flying[number] -= piece.runs
+            if not self._flying[number]:
+                del self._flying[number]
+
+    def finished(self, task: Task, seconds: Iterable[float]) -> None:
+        """Note that a task has been played and written."""
+        for piece, taken in zip(task.pieces, seconds, strict=True):
+            number, rounds = piece.cell.number, piece.runs * piece.cell.horizon
+            self.done[number] += piece.runs
+            self._rounds[number] += rounds
+            self._seconds[number] += taken
+            self.rounds += rounds
+            self.busy += taken
+            self._settle(piece)
+        self._last = [piece.cell.number for piece in task.pieces]
+
+    def failed(self, number: int) -> None:
+        """Note that a task failed in a cell, and will be tried again."""
+        self._failures[number] += 1
+
+    def gave_up(self, task: Task, failure: Failure) -> None:
+        """Note that a task has failed too often."""
+        self._failures[task.pieces[0].cell.number] += 1
+        self.given_up.append(failure)
+        for piece in task.pieces:
+            self._settle(piece)
+
+    @property
+    def cells_done(self) -> int:
+        """How many cells are complete."""
+        return int((self.done >= self.grid.replications).sum())
+
+    @property
+    def runs_done(self) -> int:
+        """How many runs are written, by this session or before."""
+        return int(self.done.sum())
+
+    @property
+    def failures(self) -> int:
+        """How often a task has failed, whether or not it was tried again."""
+        return self._failures.total()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start of this session."""
+        return time.monotonic() - self.start
+
+    @property
+    def rounds_per_second(self) -> float:
+        """Rounds per second of all workers together."""
+        return self.rounds / max(self.elapsed, 1e-9)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest should take, judged by what is done; None before anything is."""
+        if not self._guessed_done:
+            return None
+        return self.elapsed * self._guessed_left / self._guessed_done
+
+    def cells(self, most: int) -> list[CellState]:
+        """Return the cells worth looking at: at work, failed, then the last that were finished."""
+        numbers = dict.fromkeys([*self._flying, *self._failures, *reversed(self._last)])
+        return [self._state(number) for number in sorted(list(numbers)[:most])]
+
+    def _state(self, number: int) -> CellState:
+        seconds = float(self._seconds[number])
+        return CellState(
+            str(self.grid.cell(number)),
+            int(self.done[number]),
+            self._flying[number],
+            self.grid.replications,
+            float(self._rounds[number]) / seconds if seconds else 0.0,
+            self._failures[number],
+        )
+
+    def _settle(self, piece: Piece) -> None:
+        guessed = guess(piece.cell) * piece.runs
+        self._guessed_done += guessed
+        self._guessed_left -= guessed

@@ -1,0 +1,181 @@
+"""A sweep on disk: what it is, and the parts that are done.
+
+::
+
+    sweep.json        the grid, and where it came from
+    parts/            runs FIRST to STOP - 1 of the grid as FIRST-STOP.parquet
+    failures.json     what was given up, if anything was
+    summary.parquet   one line a cell, written when the sweep has ended
+    .lock             held while a sweep is writing
+
+A part appears by one rename, whole, and its name says which runs it holds; so what is missing can
+be read off the names, and nothing is ever counted twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evenhand.errors import InputError
+from evenhand.provenance import matching_versions, provenance
+from evenhand.storage import check_folder, write_text, write_whole
+from evenhand.sweeps.grid import Grid
+
+ABOUT, PARTS, FAILURES = "sweep.json", "parts", "failures.json"
+SUMMARY, LOCK = "summary.parquet", ".lock"
+NAME = re.compile(r"(\d{12})-(\d{12})\.parquet")
+MAGIC = b"PAR1"
+MANY = 8
+
+
+class PartFile(NamedTuple):
+    """A part on disk, with the runs that it holds."""
+
+    runs: range
+    path: Path
+
+
+@contextmanager
+def opened(folder: Path, grid: Grid, *, resume: bool) -> Iterator[list[range]]:
+    """Hold a sweep's folder for writing; give the runs that are missing."""
+    described = json.loads(json.dumps({"grid": grid.describe(), "versions": matching_versions()}))
+    fresh = not (folder / ABOUT).exists()
+    if not fresh and resume:
+        check_same(folder, described)
+    elif not fresh:
+        raise InputError(f"{str(folder)!r} holds a sweep already: --resume goes on with it")
+    check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
+    with locked(folder):
+        if fresh:
+            write_text(folder / ABOUT, json.dumps({**provenance({}), **described}, indent=2) + "\n")
+        (folder / PARTS).mkdir(exist_ok=True)
+        clear_rubble(folder)
+        yield missing(folder, grid.runs)
+
+
+def _only_rubble(folder: Path) -> bool:
+    """Say whether a sweep was killed here before it had written what it is."""
+    return folder.is_dir() and all(path.name.startswith(".") for path in folder.iterdir())
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep others from writing here; the lock goes with the process, however it ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("w") as lock:
+        if find_spec("fcntl") is not None:
+            fcntl = import_module("fcntl")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(f"{str(folder)!r} is being written by another sweep") from None
+        yield
+
+
+def check_same(folder: Path, described: Mapping[str, Any]) -> None:
+    """Refuse to go on with the results of something else, and say what differs."""
+    about = read_about(folder)
+    found = [
+        line
+        for key in ("grid", "versions")
+        for line in differences(about.get(key), described[key], "" if key == "grid" else key)
+    ]
+    if found:
+        shown = "; ".join(found[:MANY])
+        more = f"; and {len(found) - MANY} more" if len(found) > MANY else ""
+        raise InputError(f"{str(folder)!r} holds results of another sweep: {shown}{more}")
+
+
+def differences(there: object, here: object, place: str = "") -> Iterator[str]:
+    """Say where two plain documents differ.
+
+    >>> list(differences({"seed": 1, "horizons": [10]}, {"seed": 2, "horizons": [10, 20]}))
+    ['seed is 1 there and 2 here', 'horizons[1] is only here']
+    """
+    if isinstance(there, Mapping) and isinstance(here, Mapping):
+        for key in [*there, *(key for key in here if key not in there)]:
+            inner = f"{place}.{key}" if place else str(key)
+            if key not in here or key not in there:
+                yield f"{inner} is only {'here' if key in here else 'there'}"
+            else:
+                yield from differences(there[key], here[key], inner)
+    elif isinstance(there, list) and isinstance(here, list):
+        one, two = ({f"[{i}]": value for i, value in enumerate(values)} for values in (there, here))
+        yield from (line.replace(".[", "[") for line in differences(one, two, place))
+    elif there != here:
+        yield f"{place} is {there!r} there and {here!r} here"
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """Return what a sweep is, or complain about a folder that holds none."""
+    try:
+        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        return about
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(folder)!r} must hold a sweep: {error}") from None
+
+
+def clear_rubble(folder: Path) -> None:
+    """Remove what a sweep left that was killed while writing, and parts that have no end."""
+    for name in (ABOUT, FAILURES, SUMMARY, f"{PARTS}/*.parquet"):
+        place, _, file = name.rpartition("/")
+        for path in (folder / place).glob(f".{file}.*"):
+            path.unlink()
+    for part in parts(folder):
+        if not _is_whole(part.path):
+            part.path.unlink()
+
+
+def _is_whole(path: Path) -> bool:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - len(MAGIC), 0))
+        return file.read() == MAGIC
+
+
+def parts(folder: Path) -> list[PartFile]:
+    """Return the parts in the order of their runs."""
+    found = []
+    for path in (folder / PARTS).iterdir():
+        match = NAME.fullmatch(path.name)
+        if match is not None:
+            found.append(PartFile(range(int(match[1]), int(match[2])), path))
+    return sorted(found, key=lambda part: part.runs.start)
+
+
+def missing(folder: Path, runs: int) -> list[range]:
+    """Return the runs that no part holds."""
+    gaps, end = [], 0
+    for part in parts(folder):
+        if part.runs.start < end or part.runs.stop > runs:
+            raise InputError(f"{str(part.path)!r} must be a part of this sweep, and of no other")
+        if part.runs.start > end:
+            gaps.append(range(end, part.runs.start))
+        end = part.runs.stop
+    return [*gaps, range(end, runs)] if end < runs else gaps
+
+
+def write_part(folder: Path, runs: range, content: bytes) -> None:
+    """Write a part, whole or not at all."""
+    path = folder / PARTS / f"{runs.start:012d}-{runs.stop:012d}.parquet"
+    write_whole(path, lambda neighbour: _write_bytes(neighbour, content))
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def write_failures(folder: Path, failures: Sequence[Mapping[str, Any]]) -> None:
+    """Write what was given up; leave no such file if nothing was."""
+    if failures:
+        write_text(folder / FAILURES, json.dumps(list(failures), indent=2) + "\n")
+    else:
+        (folder / FAILURES).unlink(missing_ok=True)

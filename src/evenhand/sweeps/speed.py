@@ -1,0 +1,108 @@
+"""How long runs take, and how to cut them into tasks that are worth sending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from evenhand.sweeps.grid import Cell, Grid
+from evenhand.sweeps.tasks import Piece
+
+TASK_SECONDS = 2.0
+LEAST_SECONDS = 1.0
+MOST_TASKS = 10_000
+GUESS = (2e-4, 1e-7, 2e-8)
+
+
+class Tally(NamedTuple):
+    """Runs of a kind that were played, and the seconds they took."""
+
+    runs: int
+    seconds: float
+
+
+class Speed:
+    """Seconds that a run of a cell should take.
+
+    Cells with the same policy, number of arms and horizon are of one kind. A kind that was seen
+    takes what it took; another one is guessed from its size, times how wrong guesses have been.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int, int], Tally] = {}
+        self._guessed = 0.0
+        self._taken = 0.0
+
+    def seconds(self, cell: Cell) -> float:
+        """Return the seconds that one run should take."""
+        seen = self._seen.get(self.kind(cell))
+        if seen is not None:
+            return seen.seconds / seen.runs
+        return guess(cell) * self.correction
+
+    @property
+    def correction(self) -> float:
+        """How many seconds a guessed second has turned out to be."""
+        return self._taken / self._guessed if self._guessed else 1.0
+
+    @staticmethod
+    def kind(cell: Cell) -> tuple[str, int, int]:
+        """Return what cells of the same speed have in common."""
+        return cell.policy.name, cell.instance.arms, cell.horizon
+
+    def learn(self, cell: Cell, runs: int, seconds: float) -> None:
+        """Take notice of runs that were played."""
+        before = self._seen.get(self.kind(cell), Tally(0, 0.0))
+        self._seen[self.kind(cell)] = Tally(before.runs + runs, before.seconds + seconds)
+        self._guessed += guess(cell) * runs
+        self._taken += seconds
+
+
+def guess(cell: Cell) -> float:
+    """Return seconds of a run that only its size is known of."""
+    start, each, each_arm = GUESS
+    return start + cell.horizon * (each + each_arm * cell.instance.arms)
+
+
+class Cutter:
+    """Cuts what is missing of a grid into tasks of about the same time.
+
+    The time aimed at is :data:`TASK_SECONDS`; more where that would be more than
+    :data:`MOST_TASKS` tasks, and less towards the end, so that no worker has to wait for another.
+    """
+
+    def __init__(self, grid: Grid, missing: Sequence[range], speed: Speed) -> None:
+        self._speed = speed
+        self._total = sum(guess(piece.cell) * piece.runs for piece in by_cell(grid, missing))
+        self._left = self._total
+        self._pieces = by_cell(grid, missing)
+        self._next = next(self._pieces, None)
+
+    def cut(self, workers: int) -> tuple[Piece, ...]:
+        """Return neighbouring pieces for the next task; none if everything has been cut."""
+        total, left = (guessed * self._speed.correction for guessed in (self._total, self._left))
+        even = max(left / (2 * workers), LEAST_SECONDS)
+        aim = min(max(TASK_SECONDS, total / MOST_TASKS), even)
+        pieces: list[Piece] = []
+        end = None if self._next is None else self._next.first
+        while self._next is not None and self._next.first == end and aim > 0.0:
+            piece, each = self._next, self._speed.seconds(self._next.cell)
+            runs = min(piece.runs, max(1, round(aim / each)))
+            taken, rest = piece.split(runs)
+            self._next = rest if rest.runs else next(self._pieces, None)
+            self._left -= guess(piece.cell) * runs
+            aim -= runs * each
+            pieces.append(taken)
+            end = taken.first + runs
+        return tuple(pieces)
+
+
+def by_cell(grid: Grid, missing: Sequence[range]) -> Iterator[Piece]:
+    """Yield the missing runs, cell by cell."""
+    for runs in missing:
+        start = runs.start
+        while start < runs.stop:
+            number, first = divmod(start, grid.replications)
+            stop = min(runs.stop, (number + 1) * grid.replications)
+            yield Piece(grid.cell(number), first, first + stop - start, start)
+            start = stop
