@@ -1,0 +1,130 @@
+"""The house style: colours, sizes, and figures as files.
+
+Figures are one column wide (3.5 inches). A policy has the same colour everywhere (Okabe and Ito's
+palette, which colour-blind readers can tell apart); the form of its debt is the line style.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+
+import numpy as np
+
+from evenhand.extras import load
+from evenhand.results import Curve
+from evenhand.storage import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Given = ParamSpec("Given")
+
+COLOURS = {
+    "priced": "#882255",
+    "tscsf-b": "#0072B2",
+    "lfg": "#D55E00",
+    "thompson": "#56B4E9",
+    "ucb": "#E69F00",
+    "cl-sg": "#CC79A7",
+    "floor-first": "#F0E442",
+    "opt-nf": "#009E73",
+    "opt-f": "#000000",
+}
+OTHER_COLOUR = "#7F7F7F"
+COLUMN = 3.5
+STYLE = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "svg.hashsalt": "evenhand",
+    "figure.dpi": 100,
+    "savefig.dpi": 220,
+}
+
+
+class Line(NamedTuple):
+    """How a policy is drawn: the label in results, the words in the legend, name and line style."""
+
+    label: str
+    words: str
+    policy: str
+    style: str = "-"
+
+
+def styled(draw: Callable[Given, Figure]) -> Callable[Given, Figure]:
+    """Let a function draw in the house style, without a screen."""
+
+    @wraps(draw)
+    def drawn(*arguments: Given.args, **options: Given.kwargs) -> Figure:
+        matplotlib = load("matplotlib")
+        matplotlib.use("Agg")
+        with matplotlib.rc_context(STYLE):
+            return draw(*arguments, **options)
+
+    return drawn
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as PNG and SVG, the same bytes for the same figure; return the paths."""
+    paths = []
+    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+        path = stem.with_suffix(suffix)
+        options: dict[str, Any] = {"format": suffix[1:], "metadata": metadata}
+        write_whole(path, partial(_write, figure, options))
+        paths.append(path)
+    load("matplotlib.pyplot").close(figure)
+    return paths
+
+
+def _write(figure: Figure, options: Mapping[str, Any], path: Path) -> None:
+    with load("matplotlib").rc_context(STYLE):
+        figure.savefig(path, **options)
+
+
+def new(height: float, note: str) -> tuple[Figure, Axes]:
+    """Return an empty figure of one column, with a note above it if there is one."""
+    figure, axes = load("matplotlib.pyplot").subplots(figsize=(COLUMN, height))
+    figure.subplots_adjust(left=0.2, right=0.95, top=0.86 if note else 0.91, bottom=0.35)
+    if note:
+        figure.text(0.5, 0.985, note, ha="center", va="top", fontsize=6.5, color="#B00020")
+    return figure, axes
+
+
+def colour(policy: str) -> str:
+    """Return a policy's colour; the same grey for policies that have none."""
+    return COLOURS.get(policy, OTHER_COLOUR)
+
+
+def band(axes: Axes, curve: Curve, line: Line) -> None:
+    """Draw a curve with its interval."""
+    ink = colour(line.policy)
+    axes.plot(curve.rounds, curve.mean, line.style, color=ink, label=line.words)
+    if np.isfinite(curve.low).all():
+        axes.fill_between(curve.rounds, curve.low, curve.high, color=ink, alpha=0.18, lw=0)
+
+
+def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
+    """Put the legend of the axes under them."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="lower center",
+        ncols=columns,
+        bbox_to_anchor=(0.54, 0.0),
+        handlelength=1.8,
+        columnspacing=1.2,
+        labelspacing=0.3,
+    )
