@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 STYLE = """
@@ -22,9 +21,12 @@ p.lead { color: var(--soft); margin-top: 0; }
   font-weight: 600; }
 .grid { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
+.grid.wide { grid-template-columns: repeat(auto-fit, minmax(min(34rem, 100%), 1fr));
+  margin-top: 1rem; }
 figure { margin: 0; max-width: 36rem; border: 1px solid var(--line); border-radius: .4rem;
   padding: .5rem; break-inside: avoid; background: #fff; }
 figure img { width: 100%; height: auto; display: block; }
+.wide figure { max-width: 54rem; }
 figcaption { color: var(--soft); font-size: .85rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .45rem .6rem .45rem 0;
@@ -101,15 +103,18 @@ def bullets(lines: Sequence[str]) -> Cell:
     )
 
 
-def gallery(figures: Sequence[tuple[Path, str]]) -> str:
-    """Return SVG files with captions, embedded, as many beside each other as there is room for."""
+def gallery(figures: Sequence[tuple[bytes, str]], *, wide: bool = False) -> str:
+    """Return SVG pictures with captions, embedded, as many beside each other as there is room for.
+
+    Wide ones are two columns of a paper wide, and get twice the room.
+    """
     shown = "".join(
-        f'<figure><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{_encoded(path)}">'
+        f'<figure><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{_encoded(svg)}">'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
-        for path, caption in figures
+        for svg, caption in figures
     )
-    return f'<div class="grid">{shown}</div>'
+    return f'<div class="grid{" wide" if wide else ""}">{shown}</div>'
 
 
-def _encoded(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode("ascii")
+def _encoded(svg: bytes) -> str:
+    return base64.b64encode(svg).decode("ascii")

@@ -14,6 +14,7 @@ from evenhand.cli.compare import compare
 from evenhand.cli.movielens import app as movielens
 from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
+from evenhand.cli.report import report
 from evenhand.cli.reproduce import reproduce
 from evenhand.cli.screen import errors, screen
 from evenhand.cli.simulate import simulate
@@ -36,6 +37,7 @@ app.command()(compare)
 app.command()(policies)
 app.command()(study)
 app.command()(sweep)
+app.command()(report)
 app.add_typer(movielens, name="movielens")
 
 

@@ -1,17 +1,22 @@
 """Results as figures that could go into a paper; the only place that loads matplotlib."""
 
-from evenhand.figures.house import COLOURS, Line, save
+from evenhand.figures.grids import Heat, heat_maps, regret_curves
+from evenhand.figures.house import COLOURS, Line, as_svg, save
 from evenhand.figures.panels import estimate_marks, floor_bars, regret_panel
 from evenhand.figures.tradeoffs import Scaling, Spot, frontier, scaling_plot
 
 __all__ = [
     "COLOURS",
+    "Heat",
     "Line",
     "Scaling",
     "Spot",
+    "as_svg",
     "estimate_marks",
     "floor_bars",
     "frontier",
+    "heat_maps",
+    "regret_curves",
     "regret_panel",
     "save",
     "scaling_plot",

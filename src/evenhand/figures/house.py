@@ -6,6 +6,7 @@ palette, which colour-blind readers can tell apart); the form of its debt is the
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from pathlib import Path
@@ -88,9 +89,17 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     return paths
 
 
-def _write(figure: Figure, options: Mapping[str, Any], path: Path) -> None:
+def as_svg(figure: Figure) -> bytes:
+    """Return a figure as SVG, the same bytes for the same figure."""
+    file = io.BytesIO()
+    _write(figure, {"format": "svg", "metadata": {"Date": None}}, file)
+    load("matplotlib.pyplot").close(figure)
+    return file.getvalue()
+
+
+def _write(figure: Figure, options: Mapping[str, Any], file: Path | io.BytesIO) -> None:
     with load("matplotlib").rc_context(STYLE):
-        figure.savefig(path, **options)
+        figure.savefig(file, **options)
 
 
 def new(height: float, note: str) -> tuple[Figure, Axes]:

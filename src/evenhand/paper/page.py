@@ -29,7 +29,9 @@ def write_page(
     """Write the page and return where it is."""
     sections = [
         Section("The claims", summary(verdicts) + claims(verdicts)),
-        Section("The figures", gallery(figures)),
+        Section(
+            "The figures", gallery([(drawn.path.read_bytes(), drawn.caption) for drawn in figures])
+        ),
         Section("The settings and their exact optimum", settings(evidence)),
         Section("How it was run", origin(evidence)),
     ]

@@ -149,7 +149,7 @@ class SweepResults:
         """Return what a cell is, with a column for every parameter of any policy."""
         about = self.instances[place.instance]
         parameters = {key: None for policy in self.policies.values() for key in policy}
-        own = {key: str(value) for key, value in self.policies[place.label].items()}
+        own = {key: _written(value) for key, value in self.policies[place.label].items()}
         arms = about["arms"]
         return {
             "cell": place.number,
@@ -186,6 +186,10 @@ class SweepResults:
             seconds=float("nan"),
             provenance=self.about,
         )
+
+
+def _written(value: object) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _of_cell(table: polars.DataFrame, place: Place) -> polars.DataFrame:

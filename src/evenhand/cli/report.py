@@ -1,0 +1,42 @@
+"""``evenhand report``: what a sweep has found, as a page or as a table for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from evenhand.checks import choice
+from evenhand.cli.screen import errors, screen
+from evenhand.storage import write_text, write_whole
+from evenhand.sweeps import SweepResults
+from evenhand.sweeps.latex import as_latex
+from evenhand.sweeps.page import write_page
+
+SUFFIXES = {"html": ".html", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of a sweep, complete or not.")],
+    form: Annotated[
+        str, typer.Option("--format", help="html, or csv, parquet, latex for the summary alone.")
+    ] = "html",
+    out: Annotated[Path | None, typer.Option(help="The file; in the folder by default.")] = None,
+) -> None:
+    """Write the page of a sweep, FOLDER/report.html, or its summary as a table."""
+    choice("format", form, SUFFIXES)
+    found = SweepResults(folder)
+    name = "report" if form == "html" else "summary"
+    path = folder / f"{name}{SUFFIXES[form]}" if out is None else out
+    if form == "html":
+        with errors.status("reading the parts") as status:
+            write_page(found, path, lambda words: status.update(Text(words)))
+    elif form == "latex":
+        write_text(path, as_latex(found.summary()))
+    else:
+        summary = found.summary()
+        write: Any = summary.write_csv if form == "csv" else summary.write_parquet
+        write_whole(path, write)
+    screen.print(str(path), soft_wrap=True, markup=False)
