@@ -18,6 +18,7 @@ from evenhand.policies import Policy, make_policy
 from evenhand.problem import Problem
 from evenhand.results import Results
 from evenhand.simulation import Geometric, simulate
+from evenhand.sweeps import Grid, SweepResults, run_sweep
 
 __all__ = [
     "Agent",
@@ -29,6 +30,7 @@ __all__ = [
     "EvenhandError",
     "FeedbackError",
     "Geometric",
+    "Grid",
     "Independent",
     "InfeasibleFloors",
     "InputError",
@@ -41,8 +43,10 @@ __all__ = [
     "Recorded",
     "Results",
     "SnapshotError",
+    "SweepResults",
     "Trace",
     "find_optimum",
     "make_policy",
+    "run_sweep",
     "simulate",
 ]

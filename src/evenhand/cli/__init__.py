@@ -16,7 +16,7 @@ from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
 from evenhand.cli.report import report
 from evenhand.cli.reproduce import reproduce
-from evenhand.cli.screen import errors, screen
+from evenhand.cli.screen import Stopped, errors, screen
 from evenhand.cli.simulate import simulate
 from evenhand.cli.study import study
 from evenhand.cli.sweep import sweep
@@ -51,10 +51,6 @@ def top(
     if show_version:
         screen.print(version("evenhand"))
         raise typer.Exit
-
-
-class Stopped(BaseException):
-    """Ctrl-C. Typer would take a KeyboardInterrupt for itself and print a word of its own."""
 
 
 def _stop(number: int, frame: object) -> None:

@@ -61,7 +61,8 @@ def state_line(board: Board) -> str:
 
     >>> from evenhand.sweeps import Grid
     >>> from evenhand.policies import make_policy
-    >>> state_line(Board(Grid((), {"lfg": make_policy("lfg")}, (10,), 1, 7), []))
+    >>> from evenhand.sweeps.speed import Speed
+    >>> state_line(Board(Grid((), {"lfg": make_policy("lfg")}, (10,), 1, 7), [], Speed()))
     '0 of 0 cells, 0 of 0 runs | no workers yet | 0 rounds/s | 0 failures | 0:00:00 so far'
     """
     grid, left = board.grid, board.seconds_left

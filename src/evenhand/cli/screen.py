@@ -1,4 +1,4 @@
-"""What the commands share: where they print."""
+"""What the commands share: where they print, and how they are stopped."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from evenhand.plain import to_json
 
 screen = Console(highlight=False, emoji=False)
 errors = Console(stderr=True, highlight=False, emoji=False)
+
+
+class Stopped(BaseException):
+    """Ctrl-C. Typer would take a KeyboardInterrupt for itself and print a word of its own."""
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from evenhand.checks import choice
 from evenhand.cli.live import LiveTable, clock
-from evenhand.cli.screen import errors, screen
+from evenhand.cli.screen import Stopped, errors, screen
 from evenhand.errors import InputError
 from evenhand.sweeps import Grid
 from evenhand.sweeps.board import Board
@@ -52,8 +52,12 @@ def sweep(
         return
     if out is None:
         raise InputError("sweep must have --out DIR, a folder for the results")
-    with LiveTable() as live:
-        board = conduct(grid, out, open_engine, resume=resume, look=live.look)
+    try:
+        with LiveTable() as live:
+            board = conduct(grid, out, open_engine, resume=resume, look=live.look)
+    except Stopped:
+        errors.print(f"what is done is kept in {out}: --resume goes on", soft_wrap=True)
+        raise
     show(board, out)
     if board.given_up:
         raise typer.Exit(FAILED)

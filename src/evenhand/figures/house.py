@@ -36,6 +36,7 @@ COLOURS = {
     "opt-f": "#000000",
 }
 OTHER_COLOUR = "#7F7F7F"
+LINE_STYLES = {"cumulative": "-", "reflected": "--"}
 COLUMN = 3.5
 STYLE = {
     "font.size": 8,

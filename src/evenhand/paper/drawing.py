@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand import figures
-from evenhand.figures import Line, Scaling
+from evenhand.figures import LINE_STYLES, Line, Scaling
 from evenhand.paper.evidence import Evidence
-from evenhand.paper.settings import FORMS, LINE_STYLES, NAMES, PANELS, label_of, title_of
+from evenhand.paper.settings import FORMS, NAMES, PANELS, label_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,6 @@ from evenhand.problem import Problem
 
 SEED = 20_200_714
 FORMS = ("cumulative", "reflected")
-LINE_STYLES = {"cumulative": "-", "reflected": "--"}
 NAMES = {"tscsf-b": "TSCSF-B", "lfg": "LFG"}
 
 

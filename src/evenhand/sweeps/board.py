@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.sweeps.grid import Grid
-from evenhand.sweeps.speed import by_cell, guess
-from evenhand.sweeps.tasks import Piece, Task
+from evenhand.sweeps.grid import Cell, Grid
+from evenhand.sweeps.speed import Kind, Speed, by_cell
+from evenhand.sweeps.tasks import Task
 
 
 class Failure(NamedTuple):
@@ -37,8 +37,9 @@ class CellState(NamedTuple):
 class Board:
     """Keeps count; every number is of this session, except the runs done before it."""
 
-    def __init__(self, grid: Grid, missing: Sequence[range]) -> None:
+    def __init__(self, grid: Grid, missing: Sequence[range], speed: Speed) -> None:
         self.grid = grid
+        self.speed = speed
         self.start = time.monotonic()
         self.workers = 0
         self.rounds = 0
@@ -49,10 +50,12 @@ class Board:
         self._failures: Counter[int] = Counter()
         self._flying: Counter[int] = Counter()
         self._last: list[int] = []
-        self._guessed_left = self._guessed_done = 0.0
+        self._kinds: dict[Kind, Cell] = {}
+        self._left: Counter[Kind] = Counter()
         for piece in by_cell(grid, missing):
             self.done[piece.cell.number] -= piece.runs
-            self._guessed_left += guess(piece.cell) * piece.runs
+            self._left[speed.kind(piece.cell)] += piece.runs
+            self._kinds.setdefault(speed.kind(piece.cell), piece.cell)
 
     def launched(self, task: Task) -> None:
         """Note that a task is on its way."""
@@ -76,7 +79,7 @@ class Board:
             self._seconds[number] += taken
             self.rounds += rounds
             self.busy += taken
-            self._settle(piece)
+            self._left[self.speed.kind(piece.cell)] -= piece.runs
         self._last = [piece.cell.number for piece in task.pieces]
 
     def failed(self, number: int) -> None:
@@ -88,7 +91,7 @@ class Board:
         self._failures[task.pieces[0].cell.number] += 1
         self.given_up.append(failure)
         for piece in task.pieces:
-            self._settle(piece)
+            self._left[self.speed.kind(piece.cell)] -= piece.runs
 
     @property
     def cells_done(self) -> int:
@@ -118,9 +121,10 @@ class Board:
     @property
     def seconds_left(self) -> float | None:
         """How long the rest should take, judged by what is done; None before anything is."""
-        if not self._guessed_done:
+        if not self.busy or not self.workers:
             return None
-        return self.elapsed * self._guessed_left / self._guessed_done
+        left = (runs * self.speed.seconds(self._kinds[kind]) for kind, runs in self._left.items())
+        return sum(left) / self.workers
 
     def cells(self, most: int) -> list[CellState]:
         """Return the cells worth looking at: at work, failed, then the last that were finished."""
@@ -137,8 +141,3 @@ class Board:
             float(self._rounds[number]) / seconds if seconds else 0.0,
             self._failures[number],
         )
-
-    def _settle(self, piece: Piece) -> None:
-        guessed = guess(piece.cell) * piece.runs
-        self._guessed_done += guessed
-        self._guessed_left -= guessed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.figures import Heat, Line
+from evenhand.figures import LINE_STYLES, Heat, Line
 from evenhand.sweeps.results import SweepResults
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _line(found: SweepResults, label: str, title: str) -> Line:
     """Return how a label is drawn; in a panel of one policy its name goes without saying."""
     policy = found.policies[label]
     words = label.removeprefix(f"{title} ")
-    return Line(label, words, policy["name"], "--" if policy.get("debt") == "reflected" else "-")
+    return Line(label, words, policy["name"], LINE_STYLES[policy.get("debt", "cumulative")])
 
 
 def evenly(members: Sequence[str], most: int) -> list[str]:

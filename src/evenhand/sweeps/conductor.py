@@ -12,8 +12,7 @@ from evenhand.errors import EvenhandError
 from evenhand.provenance import matching_versions
 from evenhand.sweeps.board import Board, Failure
 from evenhand.sweeps.engines import Engine
-from evenhand.sweeps.grid import Grid
-from evenhand.sweeps.speed import Cutter, Speed
+from evenhand.sweeps.speed import Cutter
 from evenhand.sweeps.tasks import CellError, Part, Task, play_task
 
 TRIES = 3
@@ -47,19 +46,19 @@ class Conductor:
 
     def __init__(
         self,
-        grid: Grid,
+        board: Board,
         missing: list[range],
         engine: Engine,
         write: Callable[[Task, bytes], None],
         look: Callable[[Board], None],
     ) -> None:
-        self.board = Board(grid, missing)
-        self._grid = grid
+        self.board = board
+        self._grid = board.grid
+        self._speed = board.speed
         self._engine = engine
         self._write = write
         self._look = look
-        self._speed = Speed()
-        self._cutter = Cutter(grid, missing, self._speed)
+        self._cutter = Cutter(board.grid, missing, board.speed)
         self._again: deque[Attempt] = deque()
         self._quarantine: deque[Attempt] = deque()
         self._flying: dict[Future[Part], Attempt] = {}

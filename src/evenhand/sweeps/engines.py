@@ -6,17 +6,27 @@ and knows by which error it tells that a worker died.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from evenhand.checks import whole
 from evenhand.errors import EvenhandError, InputError
 from evenhand.extras import load
+from evenhand.provenance import matching_versions
 from evenhand.simulation.runner import available_cores
 
-ANSWER_SECONDS = 8
+ANSWER_SECONDS = 5
 IDLE_SECONDS = 10
+LOOK_SECONDS = 0.5
 
 
 class Engine(Protocol):
@@ -47,7 +57,13 @@ class Local:
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = available_cores() if workers is None else whole("workers", workers, least=1)
-        self._get = load("loky").get_reusable_executor
+        self._get = partial(
+            load("loky").get_reusable_executor,
+            max_workers=self._workers,
+            timeout=IDLE_SECONDS,
+            initializer=leave_with,
+            initargs=(os.getpid(),),
+        )
 
     def workers(self) -> int:
         """Return the number of processes."""
@@ -55,12 +71,23 @@ class Local:
 
     def executor(self) -> Executor:
         """Return the reusable executor; loky replaces a broken one."""
-        executor: Executor = self._get(max_workers=self._workers, timeout=IDLE_SECONDS)
+        executor: Executor = self._get()
         return executor
 
     def close(self, *, at_once: bool) -> None:
         """Stop the processes."""
-        self._get(max_workers=self._workers, timeout=IDLE_SECONDS).shutdown(kill_workers=at_once)
+        self._get().shutdown(kill_workers=at_once)
+
+
+def leave_with(parent: int) -> None:
+    """Let this process end soon after its parent: one that was killed cannot tell it to."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Cluster:
@@ -72,18 +99,41 @@ class Cluster:
         if scheduler is not None and workers is not None:
             raise InputError("workers must be left out where a scheduler is named: it has its own")
         distributed = load("distributed")
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        hush("distributed")
         self.deaths: tuple[type[BaseException], ...] = (distributed.KilledWorker,)
         self._cluster: Any = None
         if scheduler is None:
-            self._cluster = distributed.LocalCluster(
-                n_workers=Local(workers).workers(),
-                threads_per_worker=1,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
-        self._client = _connect(distributed, scheduler or self._cluster.scheduler_address)
+            with interrupts_ignored():
+                self._cluster = distributed.LocalCluster(
+                    n_workers=Local(workers).workers(),
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            scheduler = self._cluster.scheduler_address
+        self._client = connect(distributed, str(scheduler))
         self._executor: Executor = self._client.get_executor(pure=False)
+        self._check_versions()
+
+    def _check_versions(self) -> None:
+        """Refuse workers with other packages: they would refuse the tasks, one by one."""
+        try:
+            there = self._client.run(matching_versions)
+        except ImportError as error:
+            self.close(at_once=True)
+            raise InputError(f"every worker must have evenhand[cluster], got: {error}") from None
+        for worker, versions in there.items():
+            different = [
+                f"{name} {versions[name]} instead of {version}"
+                for name, version in matching_versions().items()
+                if versions[name] != version
+            ]
+            if different:
+                self.close(at_once=True)
+                raise InputError(
+                    f"worker {worker} must have the versions that are here, got "
+                    f"{', '.join(different)}"
+                )
 
     def workers(self) -> int:
         """Return the threads of all workers that are there now."""
@@ -104,16 +154,47 @@ class Cluster:
             self._cluster.close(timeout=ANSWER_SECONDS)
 
 
-def _connect(distributed: Any, address: str) -> Any:
-    """Return a client, or complain about a scheduler that does not answer in time."""
+def hush(package: str) -> None:
+    """Keep a package from writing over the live table; what matters is raised anyway."""
+    for name in [package, *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] == package:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Let processes be started that leave Ctrl-C to this one, which will tell them to stop."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def connect(distributed: Any, address: str) -> Any:
+    """Return a client, or complain about a scheduler that does not answer in time.
+
+    The first handshake is our own: a client that finds nobody takes long to give up.
+    """
+    try:
+        asyncio.run(_greet(distributed, address))
         return distributed.Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
-    except (OSError, ValueError, RuntimeError, TypeError) as error:
-        reason = str(error) or type(error).__name__
+    except Exception as error:
+        usual = isinstance(error, OSError | ValueError)
+        reason = str(error) if usual else "what answers there is no scheduler of dask's"
         raise InputError(
             f"scheduler must answer within {ANSWER_SECONDS} seconds, got none at {address!r}: "
             f"{reason}"
         ) from None
+
+
+async def _greet(distributed: Any, address: str) -> None:
+    secrets = distributed.Security().get_connection_args("client")
+    comm = await load("distributed.comm").connect(address, timeout=ANSWER_SECONDS, **secrets)
+    await comm.close()
 
 
 class Borrowed:

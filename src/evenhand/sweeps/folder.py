@@ -43,22 +43,35 @@ class PartFile(NamedTuple):
     path: Path
 
 
-@contextmanager
-def opened(folder: Path, grid: Grid, *, resume: bool) -> Iterator[list[range]]:
-    """Hold a sweep's folder for writing; give the runs that are missing."""
-    described = json.loads(json.dumps({"grid": grid.describe(), "versions": matching_versions()}))
+def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
+    """Complain about a folder that a sweep could not go into; return the runs that it lacks."""
     fresh = not (folder / ABOUT).exists()
-    if not fresh and resume:
-        check_same(folder, described)
-    elif not fresh:
+    if not fresh and not resume:
         raise InputError(f"{str(folder)!r} holds a sweep already: --resume goes on with it")
+    if not fresh:
+        check_same(folder, describe(grid))
     check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
+    return [range(grid.runs)] if fresh else missing(folder, grid.runs)
+
+
+@contextmanager
+def opened(folder: Path, grid: Grid) -> Iterator[list[range]]:
+    """Hold a checked folder for writing; give the runs that are missing."""
     with locked(folder):
-        if fresh:
-            write_text(folder / ABOUT, json.dumps({**provenance({}), **described}, indent=2) + "\n")
+        if not (folder / ABOUT).exists():
+            about = {**provenance({}), **describe(grid)}
+            write_text(folder / ABOUT, json.dumps(about, indent=2) + "\n")
         (folder / PARTS).mkdir(exist_ok=True)
         clear_rubble(folder)
         yield missing(folder, grid.runs)
+
+
+def describe(grid: Grid) -> dict[str, Any]:
+    """Return all that results depend on, as JSON gives it back."""
+    about: dict[str, Any] = json.loads(
+        json.dumps({"grid": grid.describe(), "versions": matching_versions()})
+    )
+    return about
 
 
 def _only_rubble(folder: Path) -> bool:
@@ -101,6 +114,8 @@ def differences(there: object, here: object, place: str = "") -> Iterator[str]:
     ['seed is 1 there and 2 here', 'horizons[1] is only here']
     """
     if isinstance(there, Mapping) and isinstance(here, Mapping):
+        if set(there) == set(here) and list(there) != list(here):
+            yield f"{place} are in another order"
         for key in [*there, *(key for key in here if key not in there)]:
             inner = f"{place}.{key}" if place else str(key)
             if key not in here or key not in there:
@@ -144,7 +159,7 @@ def _is_whole(path: Path) -> bool:
 def parts(folder: Path) -> list[PartFile]:
     """Return the parts in the order of their runs."""
     found = []
-    for path in (folder / PARTS).iterdir():
+    for path in (folder / PARTS).glob("*"):
         match = NAME.fullmatch(path.name)
         if match is not None:
             found.append(PartFile(range(int(match[1]), int(match[2])), path))

@@ -12,6 +12,7 @@ from evenhand.sweeps.conductor import Conductor
 from evenhand.sweeps.engines import Borrowed, Engine, Local
 from evenhand.sweeps.grid import Grid
 from evenhand.sweeps.results import SweepResults
+from evenhand.sweeps.speed import Speed
 from evenhand.sweeps.tasks import Task
 
 
@@ -63,15 +64,12 @@ def conduct(
     def write(task: Task, content: bytes) -> None:
         disk.write_part(folder, task.runs, content)
 
-    with disk.opened(folder, grid, resume=resume) as missing:
-        if not missing:
-            board = Board(grid, missing)
-        else:
-            engine = open_engine()
+    engine = open_engine() if disk.check(folder, grid, resume=resume) else None
+    with disk.opened(folder, grid) as missing:
+        board = Board(grid, missing, Speed())
+        if engine is not None:
             try:
-                conductor = Conductor(grid, missing, engine, write, look)
-                board = conductor.board
-                conductor.run()
+                Conductor(board, missing, engine, write, look).run()
             except BaseException:
                 engine.close(at_once=True)
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ TASK_SECONDS = 2.0
 LEAST_SECONDS = 1.0
 MOST_TASKS = 10_000
 GUESS = (2e-4, 1e-7, 2e-8)
+
+
+Kind = tuple[str, int, int]
 
 
 class Tally(NamedTuple):
@@ -29,7 +33,7 @@ class Speed:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, int, int], Tally] = {}
+        self._seen: dict[Kind, Tally] = {}
         self._guessed = 0.0
         self._taken = 0.0
 
@@ -46,7 +50,7 @@ class Speed:
         return self._taken / self._guessed if self._guessed else 1.0
 
     @staticmethod
-    def kind(cell: Cell) -> tuple[str, int, int]:
+    def kind(cell: Cell) -> Kind:
         """Return what cells of the same speed have in common."""
         return cell.policy.name, cell.instance.arms, cell.horizon
 
@@ -87,7 +91,7 @@ class Cutter:
         end = None if self._next is None else self._next.first
         while self._next is not None and self._next.first == end and aim > 0.0:
             piece, each = self._next, self._speed.seconds(self._next.cell)
-            runs = min(piece.runs, max(1, round(aim / each)))
+            runs = min(piece.runs, math.ceil(aim / each))
             taken, rest = piece.split(runs)
             self._next = rest if rest.runs else next(self._pieces, None)
             self._left -= guess(piece.cell) * runs

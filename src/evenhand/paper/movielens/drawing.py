@@ -9,9 +9,9 @@ import numpy as np
 
 from evenhand import figures
 from evenhand.arrays import Floats
-from evenhand.figures import Line
+from evenhand.figures import LINE_STYLES, Line
 from evenhand.paper.movielens.experiment import results_means
-from evenhand.paper.settings import FORMS, LINE_STYLES, NAMES
+from evenhand.paper.settings import FORMS, NAMES
 from evenhand.results import Results
 
 

@@ -1,0 +1,169 @@
+"""The loop: the same tables from any executor; who fails is tried again, and nobody suffers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from evenhand import Grid, run_sweep, simulate
+from evenhand.errors import EvenhandError
+from evenhand.sweeps import conductor, speed
+from evenhand.sweeps.engines import Local
+from evenhand.sweeps.instances import Generated
+from evenhand.sweeps.run import conduct
+from tests.sweeps.conftest import FILE
+
+TOO_MUCH = """
+[[instances]]
+name = "too much"
+plays = 1
+arms = [
+    { name = "a", floor = 0.9, mean = 0.5, availability = 0.9 },
+    { name = "b", floor = 0.9, mean = 0.4, availability = 0.9 },
+]
+
+[[policies]]
+name = "opt-f"
+"""
+
+
+@pytest.fixture
+def small_tasks(monkeypatch):
+    """Cut tasks so small that a small grid has many of them."""
+    monkeypatch.setattr(speed, "TASK_SECONDS", 1e-4)
+    monkeypatch.setattr(speed, "LEAST_SECONDS", 1e-4)
+
+
+def test_a_cell_is_what_a_simulation_gives_bit_for_bit(grid, tmp_path, small_tasks):
+    with ThreadPoolExecutor(2) as pool:
+        found = run_sweep(grid, tmp_path / "out", executor=pool, workers=2)
+    assert len(list((tmp_path / "out" / "parts").iterdir())) > 10
+    for instance in grid.instances:
+        for horizon in grid.horizons:
+            ours = found.results(instance.name, horizon)
+            theirs = simulate(
+                instance.build(), grid.policies, horizon=horizon, replications=6, seed=7
+            )
+            shared = np.isin(theirs.rounds, ours.rounds)
+            assert ours.labels == theirs.labels
+            assert ours.policies == theirs.policies
+            assert ours.with_floors == theirs.with_floors
+            np.testing.assert_array_equal(ours.expected, theirs.expected[:, :, shared])
+            np.testing.assert_array_equal(ours.realised, theirs.realised[:, :, shared])
+            np.testing.assert_array_equal(ours.played, theirs.played)
+            np.testing.assert_array_equal(ours.estimates, theirs.estimates)
+            np.testing.assert_array_equal(ours.floors, theirs.floors)
+
+
+def test_a_cell_that_fails_three_times_is_given_up_and_the_others_are_played(load, tmp_path):
+    grid = load(FILE + TOO_MUCH)
+    with ThreadPoolExecutor(2) as pool:
+        found = run_sweep(grid, tmp_path / "out", executor=pool, workers=2)
+    assert [(entry["cell"], entry["tries"]) for entry in found.failures] == [
+        ("too much | opt-f | T=50", 3),
+        ("too much | opt-f | T=200", 3),
+    ]
+    assert all("InfeasibleFloors: The floors" in entry["error"] for entry in found.failures)
+    assert found.runs_done == grid.runs - 2 * grid.replications
+    assert len(found.summary()) == grid.cells - 2
+
+
+def test_what_was_given_up_is_tried_again_by_a_resume_and_nothing_else_is(load, tmp_path):
+    grid = load(FILE + TOO_MUCH)
+    with ThreadPoolExecutor(2) as pool:
+        run_sweep(grid, tmp_path / "out", executor=pool)
+        before = {path.name for path in (tmp_path / "out" / "parts").iterdir()}
+        watched = Watched(pool)
+        found = run_sweep(grid, tmp_path / "out", executor=watched, resume=True)
+    assert len(found.failures) == 2
+    assert {path.name for path in (tmp_path / "out" / "parts").iterdir()} == before
+    assert {cell.label for task in watched.tasks for cell, *_ in task.pieces} == {"opt-f"}
+
+
+def test_a_complete_sweep_is_left_as_it_is(grid, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        before = run_sweep(grid, tmp_path / "out", executor=pool).summary()
+        watched = Watched(pool)
+        after = run_sweep(grid, tmp_path / "out", executor=watched, resume=True).summary()
+    assert watched.tasks == []
+    assert after.equals(before)
+
+
+def test_an_executor_that_breaks_for_good_ends_the_sweep_with_a_reason(grid, tmp_path):
+    with pytest.raises(EvenhandError, match="no workers can be started any more: gone"):
+        run_sweep(grid, tmp_path / "out", executor=Broken(), workers=1)
+
+
+def test_a_worker_that_dies_costs_only_time(grid, tmp_path, small_tasks):
+    with ThreadPoolExecutor(2) as pool:
+        undisturbed = run_sweep(grid, tmp_path / "one", executor=pool).runs()
+        unlucky = Mortal(pool, dies_at={3, 4, 9})
+        disturbed = run_sweep(grid, tmp_path / "two", executor=unlucky, workers=2)
+    assert unlucky.deaths == 3
+    assert disturbed.failures == []
+    assert disturbed.runs().equals(undisturbed)
+
+
+@dataclass(frozen=True)
+class Deadly(Generated):
+    """An instance that kills whoever tries to build it, as one too large for memory would."""
+
+    def build(self):
+        if threading.current_thread() is threading.main_thread():
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("a worker plays in its main thread")
+
+
+def test_a_task_that_kills_its_workers_is_found_out_and_nobody_else_is_blamed(grid, tmp_path):
+    deadly = Deadly("deadly", 5, 2, 0.9, 7)
+    instances = (grid.instances[0], deadly, grid.instances[1])
+    policies = {"lfg": grid.policies["lfg"]}
+    small = Grid(instances, policies, (50,), 2, seed=7)
+    board = conduct(small, tmp_path / "out", lambda: Local(2), resume=False)
+    assert [failure.cell for failure in board.given_up] == ["deadly | lfg | T=50"]
+    assert board.given_up[0].tries >= conductor.TRIES
+    assert "its worker died" in board.given_up[0].error
+    assert board.runs_done == 4
+
+
+class Watched(Executor):
+    """Notes what is submitted."""
+
+    def __init__(self, pool):
+        self.pool = pool
+        self.tasks = []
+
+    def submit(self, function, /, *arguments, **options):
+        self.tasks.append(arguments[0])
+        return self.pool.submit(function, *arguments, **options)
+
+
+class Mortal(Watched):
+    """Some submissions end as if their worker had died."""
+
+    def __init__(self, pool, dies_at):
+        super().__init__(pool)
+        self.dies_at = dies_at
+        self.deaths = 0
+
+    def submit(self, function, /, *arguments, **options):
+        future = super().submit(function, *arguments, **options)
+        if len(self.tasks) not in self.dies_at:
+            return future
+        self.deaths += 1
+        lost = Future()
+        lost.set_exception(BrokenExecutor("a worker died"))
+        return lost
+
+
+class Broken(Executor):
+    """Takes nothing any more."""
+
+    def submit(self, function, /, *arguments, **options):
+        raise BrokenExecutor("gone")
