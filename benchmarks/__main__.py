@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import movielens, optimum, reproduction, simulation
+from benchmarks import movielens, optimum, reproduction, simulation, sweeps
 from evenhand.provenance import provenance
 from evenhand.storage import write_text
 
@@ -19,6 +19,7 @@ SUITES = {
     "optimum": optimum.measure,
     "reproduction": reproduction.measure,
     "movielens": movielens.measure,
+    "sweeps": sweeps.measure,
 }
 
 

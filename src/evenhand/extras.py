@@ -8,6 +8,7 @@ from types import ModuleType
 from evenhand.errors import MissingExtra
 
 EXTRAS = {
+    "dask": "cluster",
     "distributed": "cluster",
     "loky": "lab",
     "matplotlib": "lab",

@@ -41,6 +41,7 @@ class Board:
         self.grid = grid
         self.speed = speed
         self.start = time.monotonic()
+        self.end: float | None = None
         self.workers = 0
         self.rounds = 0
         self.busy = 0.0
@@ -110,8 +111,12 @@ class Board:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start of this session."""
-        return time.monotonic() - self.start
+        """Seconds from the start of this session to its end, or to now."""
+        return (time.monotonic() if self.end is None else self.end) - self.start
+
+    def close(self) -> None:
+        """Note that nothing more will be played."""
+        self.end = time.monotonic()
 
     @property
     def rounds_per_second(self) -> float:

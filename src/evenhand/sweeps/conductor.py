@@ -70,6 +70,7 @@ class Conductor:
             self._count_workers()
             self._top_up()
             if not self._flying:
+                self.board.close()
                 return
             done, _ = wait(self._flying, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:

@@ -27,6 +27,12 @@ from evenhand.simulation.runner import available_cores
 ANSWER_SECONDS = 5
 IDLE_SECONDS = 10
 LOOK_SECONDS = 0.5
+# What a cluster of our own need not do: it has no dashboard, and its workers do nothing but play.
+CALM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "2s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
 
 
 class Engine(Protocol):
@@ -103,7 +109,7 @@ class Cluster:
         self.deaths: tuple[type[BaseException], ...] = (distributed.KilledWorker,)
         self._cluster: Any = None
         if scheduler is None:
-            with interrupts_ignored():
+            with interrupts_ignored(), load("dask").config.set(CALM):
                 self._cluster = distributed.LocalCluster(
                     n_workers=Local(workers).workers(),
                     threads_per_worker=1,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evenhand.arrays import Floats
 from evenhand.checks import known
 from evenhand.errors import InputError
 from evenhand.extras import load
@@ -22,12 +24,13 @@ from evenhand.sweeps.tasks import kept_rounds, schema
 if TYPE_CHECKING:
     import polars
 
+LISTS = ("expected", "realised", "played", "estimates")
+
 
 class Place(NamedTuple):
     """Where a cell stands in the grid."""
 
     number: int
-    instance: str
     label: str
     horizon: int
 
@@ -59,7 +62,7 @@ class SweepResults:
     @property
     def cells(self) -> int:
         """The number of cells."""
-        return len(self.instances) * len(self.policies) * len(self.horizons)
+        return len(self.instances) * self._cells_each
 
     @cached_property
     def runs_done(self) -> int:
@@ -83,13 +86,15 @@ class SweepResults:
         known("instance", [instance], self.instances)
         if horizon not in self.horizons:
             raise InputError(f"horizon must be one of {self.horizons}, got {horizon!r}")
-        table = self.runs(instance)
-        found = [place for place in self._places(instance) if place.horizon == horizon]
-        rows = [(place, _of_cell(table, place)) for place in found]
-        whole = [(place, own) for place, own in rows if len(own) == self.replications]
-        if not whole:
+        runs = InstanceRuns(self.instances[instance], self.runs(instance))
+        places = [
+            place
+            for place in self._places(instance)
+            if place.horizon == horizon and len(runs.of(place.number)) == self.replications
+        ]
+        if not places:
             raise InputError(f"instance {instance!r} must have a complete cell at T={horizon}")
-        return self._put_together(instance, *zip(*whole, strict=True))
+        return self._put_together(runs, places)
 
     def summary(self) -> polars.DataFrame:
         """Return one line for each cell that has a run: its settings, and what came of it."""
@@ -102,58 +107,54 @@ class SweepResults:
 
     def save_summary(self) -> None:
         """Write the summary beside the parts."""
-        write_whole(self.folder / SUMMARY, partial(self.summary().write_parquet))
+        write_whole(self.folder / SUMMARY, self.summary().write_parquet)
 
     def runs(self, instance: str | None = None) -> polars.DataFrame:
         """Return one line for each run, of one instance or of all, in the order of the grid."""
-        pl, step = load("polars"), self._runs_of_instance
-        wanted = range(self.cells * self.replications)
+        pl, wanted = load("polars"), range(self.cells)
         if instance is not None:
-            first = list(self.instances).index(instance) * step
-            wanted = range(first, first + step)
-        paths = [
-            part.path
-            for part in parts(self.folder)
-            if part.runs.start < wanted.stop and wanted.start < part.runs.stop
-        ]
-        try:
-            read = pl.read_parquet(paths) if paths else pl.DataFrame(schema=schema())
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{str(self.folder)!r} must hold undamaged parts: {error}") from None
-        run = pl.col("cell") * self.replications + pl.col("replication")
-        table: polars.DataFrame = read.filter(run.is_between(wanted.start, wanted.stop - 1))
-        return table.sort("cell", "replication")
+            first = list(self.instances).index(instance) * self._cells_each
+            wanted = range(first, first + self._cells_each)
+        start, stop = wanted.start * self.replications, wanted.stop * self.replications
+        found = [part for part in self._parts if part.runs.start < stop and start < part.runs.stop]
+        inside = pl.col("cell").is_between(wanted.start, wanted.stop - 1)
+        tables = [read_part(part.path).filter(inside) for part in found]
+        table: polars.DataFrame = pl.concat([pl.DataFrame(schema=schema()), *tables])
+        return table
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        return parts(self.folder)
 
     @property
-    def _runs_of_instance(self) -> int:
-        return len(self.policies) * len(self.horizons) * self.replications
+    def _cells_each(self) -> int:
+        return len(self.policies) * len(self.horizons)
 
     def _places(self, instance: str) -> Iterator[Place]:
         """Yield the cells of an instance in the order of the grid."""
-        number = list(self.instances).index(instance) * len(self.policies) * len(self.horizons)
+        number = list(self.instances).index(instance) * self._cells_each
         for label in self.policies:
             for horizon in self.horizons:
-                yield Place(number, instance, label, horizon)
+                yield Place(number, label, horizon)
                 number += 1
 
     def _lines(self, instance: str) -> Iterator[dict[str, Any]]:
         """Yield the summary's lines of an instance."""
-        table = self.runs(instance)
+        runs = InstanceRuns(self.instances[instance], self.runs(instance))
         for place in self._places(instance):
-            rows = _of_cell(table, place)
-            if len(rows):
-                results = self._put_together(instance, [place], [rows])
-                yield {**self._settings(place), **_found(results, place.label)}
+            if runs.of(place.number):
+                results = self._put_together(runs, [place])
+                yield {**self._settings(instance, place), **_found(results, place.label)}
 
-    def _settings(self, place: Place) -> dict[str, Any]:
+    def _settings(self, instance: str, place: Place) -> dict[str, Any]:
         """Return what a cell is, with a column for every parameter of any policy."""
-        about = self.instances[place.instance]
+        about = self.instances[instance]
         parameters = {key: None for policy in self.policies.values() for key in policy}
         own = {key: _written(value) for key, value in self.policies[place.label].items()}
         arms = about["arms"]
         return {
             "cell": place.number,
-            "instance": place.instance,
+            "instance": instance,
             "arms": arms if isinstance(arms, int) else len(arms),
             "plays": about["plays"],
             "tightness": about.get("tightness"),
@@ -163,45 +164,72 @@ class SweepResults:
             "horizon": place.horizon,
         }
 
-    def _put_together(
-        self, instance: str, places: Sequence[Place], tables: Sequence[polars.DataFrame]
-    ) -> Results:
+    def _put_together(self, runs: InstanceRuns, places: Sequence[Place]) -> Results:
         """Return cells of one instance and horizon as results, as from a simulation."""
-        about, first = self.instances[instance], tables[0]
-        arms, floors = _arms_and_floors(about)
-        shape = (len(places), len(first), -1)
-        stacked = {
-            name: np.concatenate([table[name].explode().to_numpy() for table in tables])
-            for name in ("expected", "realised", "played", "estimates")
+        first = runs.of(places[0].number).start
+        values = {
+            name: np.array([runs.values(name, place.number) for place in places]) for name in LISTS
         }
         return Results(
-            arms=arms,
-            floors=floors,
+            arms=runs.arms,
+            floors=runs.floors,
             labels=tuple(place.label for place in places),
             policies=tuple(self.policies[place.label]["name"] for place in places),
             rounds=kept_rounds(places[0].horizon),
-            **{name: values.reshape(shape) for name, values in stacked.items()},
-            with_floors=first["with_floors"][0],
-            without_floors=first["without_floors"][0],
+            **values,
+            with_floors=runs.table["with_floors"][first],
+            without_floors=runs.table["without_floors"][first],
             seconds=float("nan"),
             provenance=self.about,
         )
 
 
-def _written(value: object) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+class InstanceRuns:
+    """The runs of one instance as flat arrays, from which each cell's are cut."""
+
+    def __init__(self, about: dict[str, Any], table: polars.DataFrame) -> None:
+        self.arms, self.floors = arms_and_floors(about)
+        self.table = table
+        self._cell = table["cell"].to_numpy()
+        self._flat = {name: table[name].explode(empty_as_null=False).to_numpy() for name in LISTS}
+        self._ends = {
+            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
+            for name in LISTS
+        }
+
+    def of(self, number: int) -> range:
+        """Return the lines that belong to a cell."""
+        start, stop = np.searchsorted(self._cell, [number, number + 1])
+        return range(int(start), int(stop))
+
+    def values(self, name: str, number: int) -> NDArray[Any]:
+        """Return a column of lists for a cell: one row a run."""
+        lines, ends = self.of(number), self._ends[name]
+        flat = self._flat[name][ends[lines.start] : ends[lines.stop]]
+        return flat.reshape(len(lines), -1)
 
 
-def _of_cell(table: polars.DataFrame, place: Place) -> polars.DataFrame:
-    return table.filter(load("polars").col("cell") == place.number)
+@lru_cache(maxsize=4)
+def read_part(path: Path) -> polars.DataFrame:
+    """Read a part, which never changes; neighbouring instances want the same ones."""
+    pl = load("polars")
+    try:
+        table: polars.DataFrame = pl.read_parquet(path)
+        return table.select(list(schema()))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{str(path)!r} must be an undamaged part: {error}") from None
 
 
-def _arms_and_floors(about: dict[str, Any]) -> tuple[tuple[str, ...], Any]:
+def arms_and_floors(about: dict[str, Any]) -> tuple[tuple[str, ...], Floats]:
     """Return the names and floors of an instance's arms; generated ones are drawn again."""
     if isinstance(about["arms"], list):
         return tuple(about["arms"]), np.array(about["floors"])
     problem = Generated("", **about).build().problem
     return problem.arms, problem.floors
+
+
+def _written(value: object) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _found(results: Results, label: str) -> dict[str, Any]:

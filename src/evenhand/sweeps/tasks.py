@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import time
+from functools import cache
 from typing import Any, NamedTuple
 
 from evenhand.arrays import Integers
@@ -115,6 +116,7 @@ def check_versions(wanted: dict[str, str | None]) -> None:
             )
 
 
+@cache
 def kept_rounds(horizon: int) -> Integers:
     """Return the rounds at which a sweep keeps totals: fewer than a simulation does."""
     return checkpoints(horizon, FIRST_ROUNDS, LATER_ROUNDS)
