@@ -52,16 +52,16 @@ SHORT_SECONDS = 0.05
 
 def measure() -> list[Row]:
     """Return all rows of this suite."""
-    one, two, dask = (run(MINUTE, *how) for how in (("local", 1), ("local", 2), ("dask", 2)))
+    one, two, dask = (shorter(*how) for how in (("local", 1), ("local", 2), ("dask", 2)))
     short = {how: run(MANY_CELLS, how, 2, SHORT_SECONDS) for how in ("local", "dask")}
     many = run(MANY_CELLS, "local", 2)
     assert many["cells"] == CELLS
-    idle = 1.0 - two["busy"] / (2 * two["working"])
+    idle = 1.0 - two["busy"] / (2 * two["elapsed"])
     return [
         Row("a sweep of a minute, local, 2 workers", two["seconds"], "s"),
         Row("local, 2 workers over 1", one["seconds"] / two["seconds"], "x", at_least=1.7),
         Row("dask over local, 2 workers", two["seconds"] / dask["seconds"], "x", at_least=0.9),
-        Row("time of workers that is not play, local", 100 * idle, "%", at_most=5),
+        Row("time of workers that is not play, local, start included", 100 * idle, "%", at_most=5),
         Row("rounds per second and core", two["rounds"] / two["busy"] / 1e6, "million"),
         Row("cost of a million rounds", two["busy"] / two["rounds"] * 1e6, "s of a core"),
         Row("seconds of play in a task", two["busy"] / two["tasks"], "s", at_least=1),
@@ -75,6 +75,12 @@ def measure() -> list[Row]:
         Row("10,000 cells: memory of the parent", many["memory"], "MB", at_most=1000),
         Row("10,000 cells: the whole", many["seconds"], "s"),
     ]
+
+
+def shorter(engine: str, workers: int) -> dict[str, float]:
+    """Return the shorter of two runs of the sweep of a minute: noise only ever adds."""
+    runs = [run(MINUTE, engine, workers) for _ in range(2)]
+    return min(runs, key=lambda found: found["seconds"])
 
 
 def run(
@@ -98,7 +104,6 @@ class Witness:
     def __init__(self) -> None:
         self.me = psutil.Process()
         self.start: float | None = None
-        self.at_work: float | None = None
         self.worker_memory = 0.0
         self.own_time = (0.0, 0.0)
         self._looked = 0.0
@@ -108,8 +113,6 @@ class Witness:
         if self.start is None:
             self.start = time.time() - self.me.create_time()
             self.own_time = (time.process_time(), 0.0)
-        if self.at_work is None and board.rounds:
-            self.at_work = board.elapsed - board.busy / board.workers
         self.own_time = (self.own_time[0], time.process_time())
         if time.monotonic() - self._looked > LOOK_SECONDS:
             self._looked = time.monotonic()
@@ -135,7 +138,7 @@ def main() -> None:
         "cells": board.grid.cells,
         "rounds": board.rounds,
         "busy": board.busy,
-        "working": board.elapsed - (witness.at_work or 0.0),
+        "elapsed": board.elapsed,
         "tasks": len(list((out / "parts").iterdir())),
         "parent": witness.own_time[1] - witness.own_time[0],
         "memory": int(peak) / 1e3,

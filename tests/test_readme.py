@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.simulation import Settings
+from evenhand.sweeps import Grid
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,17 +32,23 @@ def test_its_first_program_is_short_and_keeps_its_promise():
     assert scope["agent"].rates()["sport"] == pytest.approx(0.3, abs=0.005)
 
 
-def test_its_file_is_understood(tmp_path):
-    file = tmp_path / "file.toml"
-    file.write_text(blocks("toml")[0], encoding="utf-8")
-    assert list(Settings.load(file).policies) == ["TS, reflected"]
+def test_its_files_are_understood(tmp_path):
+    simulation, sweep = (tmp_path / name for name in ("setting1.toml", "sweep.toml"))
+    for file, text in zip((simulation, sweep), blocks("toml"), strict=True):
+        file.write_text(text, encoding="utf-8")
+    assert list(Settings.load(simulation).policies) == ["TS, reflected"]
+    assert Grid.load(sweep).cells == (1 + 2 * 2 * 10) * (4 * 2 + 1) * 2
 
 
 @pytest.mark.parametrize(
-    "example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.name
+    "example", sorted((ROOT / "examples").glob("setting*.toml")), ids=lambda p: p.name
 )
 def test_the_examples_are_understood(example):
     assert Settings.load(example).policies
+
+
+def test_the_example_of_a_sweep_is_understood():
+    assert Grid.load(ROOT / "examples" / "sweep.toml").cells == 240
 
 
 def test_its_commands_are_targets_of_the_makefile():

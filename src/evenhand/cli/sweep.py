@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -14,7 +14,7 @@ from evenhand.checks import choice
 from evenhand.cli.live import LiveTable, clock
 from evenhand.cli.screen import Stopped, errors, screen
 from evenhand.errors import InputError
-from evenhand.sweeps import Grid
+from evenhand.sweeps import Grid, SweepResults
 from evenhand.sweeps.board import Board
 from evenhand.sweeps.engines import Cluster, Engine, Local
 from evenhand.sweeps.forecast import Forecast, forecast
@@ -102,15 +102,39 @@ def show_plan(grid: Grid, found: Forecast, workers: int | None) -> None:
     )
 
 
+def summary_table(lines: list[dict[str, Any]]) -> Table:
+    """Return what came of some cells; margins are those of 95% intervals."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("cell")
+    for column in ("regret", "± 95%", "shortfall", "kept"):
+        table.add_column(column, justify="right")
+    for line in lines:
+        cell = f"{line['instance']} | {line['label']} | T={line['horizon']}"
+        numbers = [line[key] for key in ("regret", "margin", "worst_shortfall")]
+        shown = ["" if number is None else f"{number:.5f}" for number in numbers]
+        table.add_row(Text(cell), *shown, f"{line['all_kept']:.0%}")
+    return table
+
+
 def show(board: Board, out: Path) -> None:
     """Print how a sweep has ended."""
     grid = board.grid
+    speed = (
+        f"{board.rounds:,} rounds now in {clock(board.elapsed)}, "
+        f"{board.rounds_per_second:,.0f} rounds per second"
+    )
     screen.print(
-        f"{board.cells_done:,} of {grid.cells:,} cells complete, {board.rounds:,} rounds now "
-        f"in {clock(board.elapsed)}, {board.rounds_per_second:,.0f} rounds per second",
+        f"{board.cells_done:,} of {grid.cells:,} cells complete, "
+        f"{speed if board.rounds else 'nothing was played now'}",
         soft_wrap=True,
     )
-    screen.print(f"results in {out}; see evenhand report {out}", soft_wrap=True, markup=False)
+    lines = SweepResults(out).summary().head(MANY_CELLS).to_dicts() if board.runs_done else []
+    if lines:
+        screen.print()
+        screen.print(summary_table(lines))
+        screen.print()
+    more = f" with all {grid.cells:,} cells" if grid.cells > MANY_CELLS else ""
+    screen.print(f"results in {out}: evenhand report {out}{more}", soft_wrap=True, markup=False)
     for failure in board.given_up:
         first, last = failure.replications
         errors.print(

@@ -32,6 +32,7 @@ CALM = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "2s",
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",
 }
 
 
