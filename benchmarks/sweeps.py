@@ -69,6 +69,7 @@ def measure() -> list[Row]:
             Row(f"parent's time for a task, {how}", 1e3 * seen["parent"] / seen["tasks"], "ms")
             for how, seen in short.items()
         ),
+        Row("written for a run", two["bytes"] / two["runs"], "bytes"),
         Row("memory of a local worker", two["worker_memory"], "MB"),
         Row("memory of a dask worker", dask["worker_memory"], "MB"),
         Row("10,000 cells: to the first task", many["start"], "s", at_most=5),
@@ -139,7 +140,9 @@ def main() -> None:
         "rounds": board.rounds,
         "busy": board.busy,
         "elapsed": board.elapsed,
+        "runs": board.runs_done,
         "tasks": len(list((out / "parts").iterdir())),
+        "bytes": sum(part.stat().st_size for part in (out / "parts").iterdir()),
         "parent": witness.own_time[1] - witness.own_time[0],
         "memory": int(peak) / 1e3,
         "worker_memory": witness.worker_memory,
