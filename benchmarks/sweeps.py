@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,19 +107,20 @@ class Witness:
         self.me = psutil.Process()
         self.start: float | None = None
         self.worker_memory = 0.0
-        self.own_time = (0.0, 0.0)
+        self.first_time = self.last_time = 0.0
         self._looked = 0.0
 
     def look(self, board: Board) -> None:
         """Note the first task, and now and then the largest worker there is."""
         if self.start is None:
             self.start = time.time() - self.me.create_time()
-            self.own_time = (time.process_time(), 0.0)
-        self.own_time = (self.own_time[0], time.process_time())
+            self.first_time = time.process_time()
+        self.last_time = time.process_time()
         if time.monotonic() - self._looked > LOOK_SECONDS:
             self._looked = time.monotonic()
             for child in self.me.children(recursive=True):
-                self.worker_memory = max(self.worker_memory, child.memory_info().rss / 1e6)
+                with suppress(psutil.NoSuchProcess):
+                    self.worker_memory = max(self.worker_memory, child.memory_info().rss / 1e6)
 
 
 def main() -> None:
@@ -127,7 +129,7 @@ def main() -> None:
     speed.TASK_SECONDS = float(sys.argv[4])
     speed.LEAST_SECONDS = min(speed.LEAST_SECONDS, speed.TASK_SECONDS)
     witness, out = Witness(), file.parent / "out"
-    board = conduct(
+    board, _ = conduct(
         Grid.load(file),
         out,
         lambda: Local(workers) if engine == "local" else Cluster(None, workers),
@@ -143,7 +145,7 @@ def main() -> None:
         "runs": board.runs_done,
         "tasks": len(list((out / "parts").iterdir())),
         "bytes": sum(part.stat().st_size for part in (out / "parts").iterdir()),
-        "parent": witness.own_time[1] - witness.own_time[0],
+        "parent": witness.last_time - witness.first_time,
         "memory": int(peak) / 1e3,
         "worker_memory": witness.worker_memory,
         "start": witness.start,

@@ -71,7 +71,7 @@ def test_toml_survives_odd_names(name):
         ({"plays": 1.5}, r"plays must be a whole number of at least 1, got 1.5"),
         ({"plays": True}, r"plays must be a whole number of at least 1, got True"),
         ({"arms": []}, r"arms must be at least one, got 'none'"),
-        ({"arms": ["a", "a"]}, r"arms must be different names, got 'a twice'"),
+        ({"arms": ["a", "a"]}, r"arms must have different names, got 'a' twice"),
         ({"arms": ["a", " "]}, r"name of arm number 2 must be a non-empty string .*, got ' '"),
         ({"arms": ["a", 3]}, r"name of arm number 2 must be a non-empty string .*, got 3"),
         ({"arms": ["a", "b\n"]}, r"name of arm number 2 must be .* printable characters"),

@@ -56,3 +56,9 @@ def test_its_commands_are_targets_of_the_makefile():
     commands = re.findall(r"^make (\w+)", README, flags=re.MULTILINE)
     assert "test" in commands
     assert all(f"\n{command}:" in makefile for command in commands)
+
+
+def test_its_links_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert "docs/cluster.md" in links
+    assert all((ROOT / link).exists() for link in links)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -131,3 +132,19 @@ def test_damaged_results_are_refused(results, tmp_path, damage):
 def test_a_folder_without_results_is_refused(tmp_path):
     with pytest.raises(InputError, match="must hold undamaged results"):
         Results.load(tmp_path)
+
+
+def test_one_missing_play_is_no_broken_floor_whatever_the_rounding(setting_1):
+    results = simulate(setting_1, ["uniform"], horizon=1_000, replications=1)
+    for floor, horizon in ((0.5, 1_000), (0.4, 10_000), (0.45, 10_000), (0.3, 7_000)):
+        due = round(floor * horizon)
+        for missing, kept in ((0, 1.0), (1, 1.0), (2, 0.0)):
+            played = np.full((1, 1, 3), due)
+            played[0, 0, 1] -= missing
+            changed = replace(
+                results,
+                floors=np.full(3, floor),
+                rounds=np.array([horizon]),
+                played=played,
+            )
+            assert changed.all_kept("uniform") == kept

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -106,16 +106,26 @@ def names(thing: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         fail(thing, "a list of names", given)
     found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
-    seen: set[str] = set()
     for position, name in enumerate(found, start=1):
         if not is_name(name):
-            fail(
-                f"name of arm number {position}", "a non-empty string of printable characters", name
-            )
-        if name in seen:
-            fail(thing, "different names", f"{name} twice")
-        seen.add(name)
+            fail(f"name of arm number {position}", NAME_RULE, name)
+    different(thing, found)
     return found
+
+
+def different(thing: str, names: Iterable[str]) -> None:
+    """Complain about the first name that comes twice.
+
+    >>> different("arms", ["a", "b", "a"])
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: arms must have different names, got 'a' twice
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"{thing} must have different names, got {name!r} twice")
+        seen.add(name)
 
 
 def is_name(value: object) -> bool:
@@ -125,6 +135,13 @@ def is_name(value: object) -> bool:
     (True, False, False)
     """
     return isinstance(value, str) and value.isprintable() and bool(value.strip())
+
+
+def table_list(thing: str, given: object) -> list[dict[str, Any]]:
+    """Return the tables of a file's ``[[thing]]``, or complain."""
+    if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
+        fail(thing, f"[[{thing}]] tables", given)
+    return given
 
 
 def known(thing: str, given: Iterable[str], options: Collection[str]) -> None:

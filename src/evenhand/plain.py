@@ -1,4 +1,4 @@
-"""Plain data for JSON: what is not a number becomes null."""
+"""Plain data for JSON and for readers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ def to_json(document: dict[str, Any]) -> str:
     <BLANKLINE>
     """
     return json.dumps(_finite(document), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def written(value: object) -> str:
+    """Return a value as a reader would write it, with nothing lost.
+
+    >>> written(10.0), written(20200714), written(0.95), written("paper")
+    ('10', '20200714', '0.95', 'paper')
+    """
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _finite(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -33,13 +34,23 @@ def provenance(settings: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def matching_versions() -> dict[str, str | None]:
-    """Return the versions on which the bits of a result may depend.
+    """Return the versions on which the bits of a result may depend, and a digest of our source.
 
     >>> sorted(matching_versions())
-    ['evenhand', 'numba', 'numpy', 'python', 'scipy']
+    ['evenhand', 'numba', 'numpy', 'python', 'scipy', 'source']
     """
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **{name: _version(name) for name in MATCHING}}
+    packages = {name: _version(name) for name in MATCHING}
+    return {"python": python, **packages, "source": _source_digest()}
+
+
+def _source_digest() -> str:
+    """Return a digest of this package's files: two clones of one version may differ."""
+    package = Path(__file__).resolve().parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @cache

@@ -22,6 +22,7 @@ from evenhand.storage import check_folder, write_text, write_whole
 if TYPE_CHECKING:
     import polars
 
+ROUNDING = 1e-9
 ROUNDS_FILE, ARMS_FILE, PROVENANCE_FILE = "rounds.parquet", "arms.parquet", "provenance.json"
 
 
@@ -135,8 +136,8 @@ class Results:
 
     def all_kept(self, label: str) -> float:
         """Return the share of replications in which no arm lacks more than one play."""
-        worst = self._shortfalls()[self._index(label)].max(axis=1)
-        return float((worst <= 1.0 / self.horizon).mean())
+        missing = self.floors * self.horizon - self.played[self._index(label)]
+        return float((missing.max(axis=1) <= 1.0 + ROUNDING * self.horizon).mean())
 
     def mean_estimates(self, label: str) -> dict[str, float]:
         """Return each arm's estimated mean at the end."""

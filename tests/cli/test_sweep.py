@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import time
 import polars as pl
 import psutil
 import pytest
+from distributed import Client
 
 from evenhand.sweeps import SweepResults
 from tests.sweeps.conftest import FILE
@@ -79,7 +81,7 @@ def test_a_sweep_killed_at_five_random_moments_gives_the_same_tables(undisturbed
         before = len(list(out.glob("parts/*.parquet")))
         process = subprocess.Popen(command)
         wait_for_parts(out, before + new_parts, process)
-        time.sleep(chance.uniform(0.0, 1.0))
+        time.sleep(chance.uniform(0.0, 2.5))
         orphans = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.wait()
@@ -118,6 +120,8 @@ def cluster(tmp_path):
     while not file.exists():
         time.sleep(0.05)
     processes += [start("worker", "--no-nanny", "--nthreads", "1") for _ in range(3)]
+    with Client(scheduler_file=file) as client:
+        client.wait_for_workers(3, timeout=60)
     yield json.loads(file.read_text())["address"], processes[1:]
     for process in processes:
         process.kill()
@@ -136,16 +140,15 @@ def test_a_cluster_gives_the_same_tables_though_a_worker_is_killed(undisturbed, 
     assert_same(out, expected)
 
 
-def test_one_worker_several_and_a_cluster_of_our_own_agree(evenhand, small, tmp_path):
-    ways = {"one": ["--workers", 1], "two": ["--workers", 2], "dask": ["--engine", "dask"]}
-    for name, options in ways.items():
-        done = evenhand("sweep", small, "--out", tmp_path / name, *options)
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
-        assert "50 of 50 cells complete" in done.stdout
-    expected = SweepResults(tmp_path / "one")
-    assert_same(tmp_path / "two", expected)
-    assert_same(tmp_path / "dask", expected)
+@pytest.mark.parametrize("engine", ["local", "dask"])
+def test_a_small_sweep_is_told_in_a_table_and_nothing_else(evenhand, small, tmp_path, engine):
+    done = evenhand("sweep", small, "--out", tmp_path / "out", "--engine", engine)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "50 of 50 cells complete" in done.stdout
+    assert "... and 30 more cells" in done.stdout
+    lines = [line for line in done.stdout.splitlines() if "T=" in line]
+    assert len(lines) == 20
+    assert lines[0].startswith("setting 1 | tscsf-b eta=1 debt=cumulative | T=50")
 
 
 def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path):
@@ -157,7 +160,7 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "--resume goes on" in said
+    assert re.search(r"\d+ of 1,440 runs are kept in .*: --resume goes on", said)
     assert "Traceback" not in said
 
 
@@ -169,6 +172,13 @@ def test_a_dry_run_prints_cells_rounds_and_time_and_writes_nothing(evenhand, sma
     assert "on one core of this machine" in done.stdout
     assert "setting 1 | tscsf-b eta=1 debt=cumulative | T=50" in done.stdout
     assert set(tmp_path.iterdir()) == before
+
+
+def test_a_dry_run_of_a_resume_plans_what_is_left(evenhand, small, tmp_path):
+    assert evenhand("sweep", small, "--out", tmp_path / "out").returncode == 0
+    done = evenhand("sweep", small, "--out", tmp_path / "out", "--resume", "--dry-run")
+    assert done.returncode == 0
+    assert "0 runs are left" in done.stdout
 
 
 def test_the_exit_code_says_that_a_cell_failed_and_its_error_is_told(evenhand, tmp_path):
@@ -185,7 +195,7 @@ def test_the_exit_code_says_that_a_cell_failed_and_its_error_is_told(evenhand, t
     page = evenhand("report", tmp_path / "out")
     assert page.returncode == 0
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Not complete: 1 of 2 runs are done. 1 tasks failed" in html
+    assert "Not complete: 1 of 2 runs are done. Given up: 1, the first too much | opt-f" in html
 
 
 @pytest.mark.parametrize(

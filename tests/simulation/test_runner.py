@@ -109,7 +109,7 @@ def test_kept_rounds_do_not_grow_with_the_horizon(setting_1):
         ({"policies": "lfg"}, "policies must be a list"),
         ({"policies": None}, "policies must be a list"),
         ({"horizon": 10**30}, "horizon must be a whole number of at most"),
-        ({"policies": ["lfg", "lfg"]}, "labels of policies must be different, got 'lfg twice'"),
+        ({"policies": ["lfg", "lfg"]}, "policies must have different names, got 'lfg' twice"),
         ({"policies": {" ": "lfg"}}, "label of a policy must be a non-empty string"),
         ({"policies": ["lgf"]}, "did you mean 'lfg'"),
         ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),

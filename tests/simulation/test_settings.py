@@ -90,7 +90,7 @@ def test_a_trace_with_recorded_rewards_in_files_beside_it(load, tmp_path):
         (HEAD + ARMS.replace("0.4", "1.4"), r"mean of arm 'a' must be .* got 1.4"),
         (HEAD + ARMS.replace("mean = 0.4", ""), "arm 'a' must have a value for 'mean'"),
         (HEAD + ARMS.replace("availability = 0.9", ""), "a value for 'availability'"),
-        (HEAD + ARMS.replace('"b"', '"a"'), "arms must be different names, got 'a twice'"),
+        (HEAD + ARMS.replace('"b"', '"a"'), "arms must have different names, got 'a' twice"),
         (HEAD + ARMS.replace('"b"', '""'), "name of arm number 2 must be a non-empty string"),
         (HEAD + ARMS + POLICY + "eta = 0", "eta of policy 'tscsf-b' must be"),
         (HEAD + ARMS + POLICY + "etta = 1", "did you mean 'eta'"),

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import os
+import signal
+from dataclasses import dataclass
+
 import pytest
 
-from evenhand.sweeps import Grid
+from evenhand.sweeps import Grid, speed
+from evenhand.sweeps.instances import Generated
 
 FILE = """
 horizons = [50, 200]
@@ -40,6 +45,21 @@ debt = ["cumulative", "reflected"]
 [[policies]]
 name = "lfg"
 """
+
+
+@dataclass(frozen=True)
+class Deadly(Generated):
+    """An instance that kills whoever tries to build it, as one too large for memory would."""
+
+    def build(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture
+def small_tasks(monkeypatch):
+    """Cut tasks so small that a small grid has many of them."""
+    monkeypatch.setattr(speed, "TASK_SECONDS", 1e-4)
+    monkeypatch.setattr(speed, "LEAST_SECONDS", 1e-4)
 
 
 @pytest.fixture

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
+import dataclasses
+import shutil
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from evenhand import Grid, run_sweep, simulate
 from evenhand.errors import EvenhandError
-from evenhand.sweeps import conductor, speed
-from evenhand.sweeps.engines import Local
-from evenhand.sweeps.instances import Generated
+from evenhand.sweeps import conductor
+from evenhand.sweeps.engines import Borrowed, Local
 from evenhand.sweeps.run import conduct
-from tests.sweeps.conftest import FILE
+from evenhand.sweeps.tasks import VersionError
+from tests.sweeps.conftest import FILE, Deadly
 
 TOO_MUCH = """
 [[instances]]
@@ -31,13 +29,6 @@ arms = [
 [[policies]]
 name = "opt-f"
 """
-
-
-@pytest.fixture
-def small_tasks(monkeypatch):
-    """Cut tasks so small that a small grid has many of them."""
-    monkeypatch.setattr(speed, "TASK_SECONDS", 1e-4)
-    monkeypatch.setattr(speed, "LEAST_SECONDS", 1e-4)
 
 
 def test_a_cell_is_what_a_simulation_gives_bit_for_bit(grid, tmp_path, small_tasks):
@@ -110,26 +101,81 @@ def test_a_worker_that_dies_costs_only_time(grid, tmp_path, small_tasks):
     assert disturbed.runs().equals(undisturbed)
 
 
-@dataclass(frozen=True)
-class Deadly(Generated):
-    """An instance that kills whoever tries to build it, as one too large for memory would."""
-
-    def build(self):
-        if threading.current_thread() is threading.main_thread():
-            os.kill(os.getpid(), signal.SIGKILL)
-        raise AssertionError("a worker plays in its main thread")
-
-
 def test_a_task_that_kills_its_workers_is_found_out_and_nobody_else_is_blamed(grid, tmp_path):
     deadly = Deadly("deadly", 5, 2, 0.9, 7)
     instances = (grid.instances[0], deadly, grid.instances[1])
     policies = {"lfg": grid.policies["lfg"]}
     small = Grid(instances, policies, (50,), 2, seed=7)
-    board = conduct(small, tmp_path / "out", lambda: Local(2), resume=False)
+    board, _ = conduct(small, tmp_path / "out", lambda: Local(2), resume=False)
     assert [failure.cell for failure in board.given_up] == ["deadly | lfg | T=50"]
     assert board.given_up[0].tries >= conductor.TRIES
     assert "its worker died" in board.given_up[0].error
     assert board.runs_done == 4
+
+
+def test_a_failing_cell_leaves_the_cut_of_its_neighbours_as_it_is(load, tmp_path):
+    many = FILE.replace("seeds = 2", "seeds = 40") + TOO_MUCH
+    with ThreadPoolExecutor(2) as pool:
+        watched = Watched(pool)
+        found = run_sweep(load(many), tmp_path / "out", executor=watched, workers=2)
+    assert len(found.failures) == 2
+    assert len(found.summary()) > 900
+    assert len(watched.tasks) < 30
+
+
+def test_tasks_lost_together_are_not_blamed_however_often_the_engine_has_tried(grid, tmp_path):
+    class Stubborn(Borrowed):
+        def deaths(self, error):
+            return 4 * super().deaths(error)
+
+    with ThreadPoolExecutor(2) as pool:
+        unlucky = Mortal(pool, dies_at={1, 2})
+        board, _ = conduct(grid, tmp_path / "out", lambda: Stubborn(unlucky, 2), resume=False)
+    assert unlucky.deaths >= 1
+    assert board.given_up == []
+    assert board.runs_done == grid.runs
+
+
+def test_a_worker_with_other_packages_ends_the_sweep_instead_of_eating_it(grid, tmp_path):
+    class Strange(Executor):
+        def submit(self, function, /, *arguments, **options):
+            future = Future()
+            future.set_exception(VersionError("worker on x must have numpy 2"))
+            return future
+
+    with pytest.raises(VersionError, match="worker on x"):
+        run_sweep(grid, tmp_path / "out", executor=Strange(), workers=1)
+
+
+def test_a_damaged_part_is_played_again_by_one_resume(grid, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        before = run_sweep(grid, tmp_path / "out", executor=pool).runs()
+        part = next((tmp_path / "out" / "parts").iterdir())
+        part.write_bytes(part.read_bytes()[:-9])
+        after = run_sweep(grid, tmp_path / "out", executor=pool, resume=True)
+    assert after.complete
+    assert after.runs().equals(before)
+
+
+def test_a_folder_used_again_in_one_process_shows_the_new_sweep(grid, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        first = run_sweep(grid, tmp_path / "out", executor=pool).runs()
+        shutil.rmtree(tmp_path / "out")
+        other = dataclasses.replace(grid, seed=8)
+        second = run_sweep(other, tmp_path / "out", executor=pool).runs()
+    assert not second.equals(first)
+
+
+def test_a_folder_that_cannot_be_written_ends_the_sweep_with_a_reason(grid, tmp_path, monkeypatch):
+    def full(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("evenhand.sweeps.folder.write_part", full)
+    with (
+        ThreadPoolExecutor(2) as pool,
+        pytest.raises(EvenhandError, match=r"cannot write into .*: No space left on device"),
+    ):
+        run_sweep(grid, tmp_path / "out", executor=pool)
 
 
 class Watched(Executor):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from evenhand import InputError
+from evenhand import Grid, InputError, provenance
 from evenhand.provenance import matching_versions
-from evenhand.sweeps.engines import Cluster, Local
-from evenhand.sweeps.tasks import Task, check_versions, play_task
+from evenhand.sweeps import engines
+from evenhand.sweeps.engines import Borrowed, Cluster, Local
+from evenhand.sweeps.run import conduct
+from evenhand.sweeps.tasks import Task, VersionError, check_versions, play_task
+from tests.sweeps.conftest import Deadly
 
 
 def test_local_workers_are_as_many_as_asked_for():
@@ -19,9 +24,59 @@ def test_local_workers_are_as_many_as_asked_for():
 
 def test_a_worker_with_other_packages_refuses_the_task():
     check_versions(matching_versions())
-    other = {**matching_versions(), "numpy": "1.0"}
-    with pytest.raises(InputError, match=r"worker must have numpy 1.0, .* got 2"):
+    other = {**matching_versions(), "numpy": "1.0", "new": "2"}
+    with pytest.raises(
+        VersionError, match=r"got numpy 2\.\S+ instead of 1.0, new None instead of 2"
+    ):
         play_task(Task((), 7, 0, other))
+
+
+def test_a_cluster_with_other_packages_is_refused(monkeypatch):
+    here = {**matching_versions(), "source": "edited"}
+    monkeypatch.setattr(engines, "matching_versions", Edited(here))
+    with pytest.raises(
+        InputError, match=r"worker tcp://\S+ must have .* got source \w+ instead of"
+    ):
+        Cluster(None, workers=1)
+
+
+class Edited:
+    """Answers differently here; on a worker, where it is unpickled, it is the real thing."""
+
+    def __init__(self, here):
+        self.here = here
+
+    def __call__(self):
+        return self.here
+
+    def __reduce__(self):
+        return getattr, (provenance, "matching_versions")
+
+
+def test_a_task_that_kills_the_workers_of_a_cluster_is_found_out(grid, tmp_path):
+    instances = (grid.instances[0], Deadly("deadly", 5, 2, 0.9, 7), grid.instances[1])
+    small = Grid(instances, {"lfg": grid.policies["lfg"]}, (50,), 2, seed=7)
+    board, _ = conduct(small, tmp_path / "out", lambda: Cluster(None, 2), resume=False)
+    assert [failure.cell for failure in board.given_up] == ["deadly | lfg | T=50"]
+    assert board.runs_done == 4
+
+
+def test_one_worker_several_and_a_cluster_give_the_same_tables(grid, tmp_path, small_tasks):
+    ways = {"one": lambda: Local(1), "two": lambda: Local(2), "dask": lambda: Cluster(None, 2)}
+    found = {
+        name: conduct(grid, tmp_path / name, way, resume=False).results
+        for name, way in ways.items()
+    }
+    for results in found.values():
+        assert len(list((results.folder / "parts").iterdir())) > 5
+        assert results.runs().equals(found["one"].runs())
+        assert results.summary().equals(found["one"].summary())
+
+
+def test_a_borrowed_executor_says_how_many_workers_it_has():
+    with ThreadPoolExecutor(7) as pool:
+        assert Borrowed(pool).workers() == 7
+        assert Borrowed(pool, 3).workers() == 3
 
 
 def test_a_scheduler_has_workers_of_its_own():

@@ -33,7 +33,7 @@ def test_what_no_part_holds_is_missing(out, grid):
 
 def test_a_sweep_that_is_there_already_is_only_gone_on_with_if_asked(out, grid):
     start(out, grid)
-    with pytest.raises(InputError, match="holds a sweep already: --resume goes on with it"):
+    with pytest.raises(InputError, match="holds a sweep already; to go on with it, resume it"):
         disk.check(out, grid, resume=False)
 
 
@@ -58,7 +58,7 @@ def test_results_of_another_file_are_refused_with_the_difference(load, out, old,
 def test_other_versions_are_refused_because_bits_could_differ(out, grid):
     start(out, grid)
     about = json.loads((out / disk.ABOUT).read_text())
-    about["versions"]["numpy"] = "1.0"
+    about["matching"]["numpy"] = "1.0"
     (out / disk.ABOUT).write_text(json.dumps(about))
     with pytest.raises(InputError, match=r"versions.numpy is '1.0' there"):
         disk.check(out, grid, resume=True)
@@ -81,6 +81,7 @@ def test_rubble_of_a_killed_sweep_is_cleared_and_never_counted(out, grid):
     half.write_bytes(b"PAR1 half")
     mine = out / ".notes"
     mine.write_text("kept")
+    assert disk.check(out, grid, resume=True) == [range(10, 300)]
     assert start(out, grid, resume=True) == [range(10, 300)]
     assert not half.exists()
     assert mine.exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from evenhand import InputError
@@ -71,14 +73,14 @@ def test_a_generated_instance_depends_on_its_numbers_alone():
         (
             "horizons = [50, 200]",
             "horizons = []",
-            "horizons must be at least one value",
+            "must have horizons: without any the grid is empty",
         ),
         ("horizons = [50, 200]", "horizons = [50, 50]", "horizons must be different"),
         ("horizons = [50, 200]", "horizons = [0]", "horizon must be a whole number of at least 1"),
         ("horizons = [50, 200]", "", "must have horizons: without any the grid is empty"),
         ("eta = [1, 10]", "eta = []", "eta of policy 'tscsf-b' must be at least one value"),
         ("eta = [1, 10]", "eta = [1, -1]", "eta of policy 'tscsf-b' must be a number above 0"),
-        ("eta = [1, 10]", "eta = [1, 1.0]", "eta=1 debt=cumulative twice"),
+        ("eta = [1, 10]", "eta = [1, 1.0]", "eta=1 debt=cumulative' twice"),
         ('name = "lfg"', 'name = "lfg"\nlabel = 3', "label of a policy must be a non-empty string"),
         ("seeds = 2", "seeds = []", "seeds must be at least one value"),
         ("seeds = 2", "seeds = -1", "seeds to generate must be a whole number of at least 1"),
@@ -104,7 +106,7 @@ def test_two_instances_of_one_name_are_refused(load):
         '[[instances]]\nname = "setting 1"\n'
         "generate = { arms = 2, plays = 1, tightness = 0.5, seeds = [3] }\n"
     )
-    with pytest.raises(InputError, match="names of instances must be different, got 'setting 1 t"):
+    with pytest.raises(InputError, match="instances must have different names, got 'setting 1' t"):
         load(FILE.replace("[[policies]]", twice + "\n[[policies]]", 1))
 
 
@@ -117,3 +119,25 @@ def test_a_horizon_beyond_a_trace_is_refused(load, tmp_path):
     )
     with pytest.raises(InputError, match="instance 'traced': horizon must be at most the 3 rounds"):
         load(text)
+
+
+@pytest.mark.parametrize("key", ["instances", "policies", "horizons"])
+def test_an_empty_grid_is_refused(load, grid, key):
+    rest = {"instances": '[[instances]]\nname = "x"\ngenerate = {}', "horizons": "horizons = 5"}
+    rest["policies"] = '[[policies]]\nname = "lfg"'
+    text = f"{key} = []\n" + "\n".join(rest[name] for name in sorted(rest) if name != key)
+    with pytest.raises(InputError, match=f"must have {key}: without any the grid is empty"):
+        load(text)
+    with pytest.raises(InputError, match=f"{key} of a grid must be at least one, got 'none'"):
+        dataclasses.replace(grid, **{key: ()})
+
+
+def test_long_seeds_give_different_names(load):
+    grid = load(FILE.replace("seeds = 2", "seeds = [20200714, 20200715]"))
+    assert grid.instances[1].name == "random tightness=0.5 seed=20200714"
+
+
+@pytest.mark.parametrize("files", ["[3]", "[[]]", '["nowhere.toml"]'])
+def test_a_file_of_instances_must_be_one(load, files):
+    with pytest.raises(InputError, match=r"a file of instances must be|cannot read"):
+        load(f'horizons = 5\n[[instances]]\nfiles = {files}\n[[policies]]\nname = "lfg"')

@@ -16,7 +16,7 @@ from evenhand.cli.optimum import INFEASIBLE, optimum
 from evenhand.cli.policies import policies
 from evenhand.cli.report import report
 from evenhand.cli.reproduce import reproduce
-from evenhand.cli.screen import Stopped, errors, screen
+from evenhand.cli.screen import Stopped, errors, say, screen
 from evenhand.cli.simulate import simulate
 from evenhand.cli.study import study
 from evenhand.cli.sweep import sweep
@@ -69,7 +69,7 @@ def main() -> None:
     try:
         app()
     except EvenhandError as error:
-        errors.print(f"evenhand: {error}", markup=False, soft_wrap=True)
+        say(errors, f"evenhand: {error}")
         sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
     except Stopped:
         errors.print("evenhand: stopped")

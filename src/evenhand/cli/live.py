@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.cli.screen import errors
+from evenhand.cli.screen import errors, say
 from evenhand.simulation.progress import short
 from evenhand.sweeps.board import Board, CellState
 
@@ -49,10 +49,12 @@ class LiveTable:
             return
         self._shown = time.monotonic()
         if self._live is None:
-            errors.print(state_line(board), soft_wrap=True, markup=False)
+            say(errors, state_line(board))
         else:
             lines = max(errors.size.height - AROUND, 3)
-            shown = Group(cell_table(board.cells(lines)), Text(), Text(state_line(board)))
+            cells = board.cells(lines)
+            more = Text(f"... and {board.grid.cells - len(cells):,} more cells", style="dim")
+            shown = Group(cell_table(cells), more, Text(state_line(board)))
             self._live.update(shown, refresh=True)
 
 
@@ -63,10 +65,12 @@ def state_line(board: Board) -> str:
     >>> from evenhand.policies import make_policy
     >>> from evenhand.sweeps.speed import Speed
     >>> state_line(Board(Grid((), {"lfg": make_policy("lfg")}, (10,), 1, 7), [], Speed()))
-    '0 of 0 cells, 0 of 0 runs | no workers yet | 0 rounds/s | 0 failures | 0:00:00 so far'
+    '0 of 0 cells, 0 of 0 runs | no workers there | 0 rounds/s | 0 failures | 0:00:00 so far'
     """
     grid, left = board.grid, board.seconds_left
-    workers = f"{board.workers} workers" if board.workers else "no workers yet"
+    workers = f"{board.workers} workers" if board.workers else "no workers there"
+    if board.workers and not board.rounds:
+        workers += " starting"
     parts = [
         f"{board.cells_done:,} of {grid.cells:,} cells, {board.runs_done:,} of {grid.runs:,} runs",
         workers,
@@ -88,17 +92,21 @@ def clock(seconds: float) -> str:
 
 
 def cell_table(cells: list[CellState]) -> Table:
-    """Return one line for each cell."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("cell", ratio=1, no_wrap=True, overflow="ellipsis")
-    table.add_column("progress", width=16)
-    for column in ("runs", "rounds/s a core", "failures"):
-        table.add_column(column, justify="right", no_wrap=True)
+    """Return one line for each cell; what is cut short on a narrow screen is the names."""
+    table = Table(box=None, pad_edge=False, expand=True)
+    table.add_column("instance", ratio=2, no_wrap=True, overflow="ellipsis")
+    table.add_column("policy", ratio=3, no_wrap=True, overflow="ellipsis")
+    longest = max((len(str(cell.horizon)) for cell in cells), default=1)
+    widths = {"T": longest, "runs": 10, "done": 4, "rounds/s": 8, "failed": 6}
+    for column, width in widths.items():
+        table.add_column(column, justify="right", width=width)
     for cell in cells:
         table.add_row(
-            Text(cell.name),
-            ProgressBar(total=cell.runs, completed=cell.done, width=16),
-            f"{cell.done:,} of {cell.runs:,}",
+            Text(cell.instance),
+            Text(cell.label),
+            str(cell.horizon),
+            ProgressBar(total=cell.runs, completed=cell.done, width=10),
+            f"{cell.done / cell.runs:.0%}",
             short(cell.rounds_per_second) if cell.rounds_per_second else "",
             Text(str(cell.failures), style="red") if cell.failures else "",
         )

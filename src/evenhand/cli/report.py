@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.status import Status
 from rich.text import Text
 
 from evenhand.checks import choice
-from evenhand.cli.screen import errors, screen
+from evenhand.cli.screen import errors, say, screen
 from evenhand.storage import write_text, write_whole
 from evenhand.sweeps import SweepResults
 from evenhand.sweeps.latex import as_latex
@@ -24,6 +26,10 @@ def report(
         str, typer.Option("--format", help="html, or csv, parquet, latex for the summary alone.")
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="The file; in the folder by default.")] = None,
+    instance: Annotated[
+        list[str] | None,
+        typer.Option(help="An instance to draw; may be repeated. The first twelve by default."),
+    ] = None,
 ) -> None:
     """Write the page of a sweep, FOLDER/report.html, or its summary as a table."""
     choice("format", form, SUFFIXES)
@@ -32,11 +38,16 @@ def report(
     path = folder / f"{name}{SUFFIXES[form]}" if out is None else out
     if form == "html":
         with errors.status("reading the parts") as status:
-            write_page(found, path, lambda words: status.update(Text(words)))
+            tell = partial(_update, status)
+            write_page(found, path, instances=instance, tell=tell)
     elif form == "latex":
         write_text(path, as_latex(found.summary()))
     else:
         summary = found.summary()
         write: Any = summary.write_csv if form == "csv" else summary.write_parquet
         write_whole(path, write)
-    screen.print(str(path), soft_wrap=True, markup=False)
+    say(screen, str(path))
+
+
+def _update(status: Status, words: str) -> None:
+    status.update(Text(words))

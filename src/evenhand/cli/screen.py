@@ -6,15 +6,28 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from evenhand.plain import to_json
 
+WIDE = 200
 screen = Console(highlight=False, emoji=False)
 errors = Console(stderr=True, highlight=False, emoji=False)
 
 
 class Stopped(BaseException):
     """Ctrl-C. Typer would take a KeyboardInterrupt for itself and print a word of its own."""
+
+
+def say(console: Console, words: str) -> None:
+    """Print a line as it is: brackets are no markup, and a long line is not broken."""
+    console.print(words, soft_wrap=True, markup=False)
+
+
+def print_table(table: Table) -> None:
+    """Print a table to fit the terminal; into a file or a pipe, as wide as it likes."""
+    wide = Console(highlight=False, emoji=False, width=WIDE)
+    (screen if screen.is_terminal else wide).print(table)
 
 
 def print_json(document: dict[str, Any]) -> None:

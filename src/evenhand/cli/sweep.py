@@ -12,12 +12,14 @@ from rich.text import Text
 
 from evenhand.checks import choice
 from evenhand.cli.live import LiveTable, clock
-from evenhand.cli.screen import Stopped, errors, screen
+from evenhand.cli.screen import Stopped, errors, print_table, say, screen
 from evenhand.errors import InputError
 from evenhand.sweeps import Grid, SweepResults
+from evenhand.sweeps import folder as disk
 from evenhand.sweeps.board import Board
-from evenhand.sweeps.engines import Cluster, Engine, Local
+from evenhand.sweeps.engines import Cluster, Engine, Local, worker_count
 from evenhand.sweeps.forecast import Forecast, forecast
+from evenhand.sweeps.grid import cell_name
 from evenhand.sweeps.run import conduct
 
 FAILED = 4
@@ -48,17 +50,18 @@ def sweep(
     grid = Grid.load(file)
     open_engine = opener(engine, scheduler, workers)
     if dry_run:
-        show_plan(grid, forecast(grid), workers)
+        plan(grid, out if resume else None, worker_count(workers))
         return
     if out is None:
         raise InputError("sweep must have --out DIR, a folder for the results")
     try:
         with LiveTable() as live:
-            board = conduct(grid, out, open_engine, resume=resume, look=live.look)
+            board, results = conduct(grid, out, open_engine, resume=resume, look=live.look)
     except Stopped:
-        errors.print(f"what is done is kept in {out}: --resume goes on", soft_wrap=True)
+        done = SweepResults(out).runs_done if (out / disk.ABOUT).exists() else 0
+        say(errors, f"{done:,} of {grid.runs:,} runs are kept in {out}: --resume goes on")
         raise
-    show(board, out)
+    show(board, results)
     if board.given_up:
         raise typer.Exit(FAILED)
 
@@ -66,8 +69,7 @@ def sweep(
 def opener(name: str, scheduler: str | None, workers: int | None) -> Callable[[], Engine]:
     """Return what opens the engine that the options ask for; the options are checked at once."""
     choice("engine", name, ("local", "dask"))
-    if workers is not None and workers < 1:
-        raise InputError(f"workers must be a whole number of at least 1, got {workers}")
+    worker_count(workers)
     if name == "dask":
         return lambda: Cluster(scheduler, workers)
     if scheduler is not None:
@@ -75,31 +77,69 @@ def opener(name: str, scheduler: str | None, workers: int | None) -> Callable[[]
     return lambda: Local(workers)
 
 
-def show_plan(grid: Grid, found: Forecast, workers: int | None) -> None:
-    """Print what a sweep would do, and how long it should take."""
+def plan(grid: Grid, out: Path | None, cores: int) -> None:
+    """Print what a sweep would do, or what is left of one, and how long it should take."""
+    missing = [range(grid.runs)] if out is None else disk.check(out, grid, resume=True)
+    with errors.status("measuring"):
+        found = forecast(grid, missing)
+    show_plan(grid, found)
+    left = sum(map(len, missing))
+    say(
+        screen,
+        f"{grid.cells:,} cells, {grid.replications:,} replications each: {grid.runs:,} runs, "
+        f"{grid.rounds:,} rounds" + ("" if left == grid.runs else f"; {left:,} runs are left"),
+    )
+    say(
+        screen,
+        f"about {clock(found.seconds)} on one core of this machine, "
+        f"{clock(found.seconds / cores)} on {cores}, and some seconds to start; "
+        f"from {found.probes} short measurements",
+    )
+    for warning in found.warnings:
+        say(errors, warning)
+
+
+def show_plan(grid: Grid, found: Forecast) -> None:
+    """Print the first cells with their rounds and seconds."""
     table = Table(box=None, pad_edge=False)
     for column in ("cell", "rounds", "seconds"):
         table.add_column(column, justify="left" if column == "cell" else "right")
     for number in range(min(grid.cells, MANY_CELLS)):
         cell = grid.cell(number)
-        rounds = cell.horizon * grid.replications
         seconds = found.speed.seconds(cell) * grid.replications
+        rounds = cell.horizon * grid.replications
         table.add_row(Text(str(cell)), f"{rounds:,}", f"{seconds:,.2f}")
-    screen.print(table)
+    print_table(table)
     if grid.cells > MANY_CELLS:
         screen.print(f"... and {grid.cells - MANY_CELLS:,} more cells")
-    cores = Local(workers).workers()
     screen.print()
-    screen.print(
-        f"{grid.cells:,} cells, {grid.replications:,} replications each: {grid.runs:,} runs, "
-        f"{grid.rounds:,} rounds",
-        soft_wrap=True,
+
+
+def show(board: Board, results: SweepResults) -> None:
+    """Print how a sweep has ended."""
+    grid, out = board.grid, results.folder
+    speed = (
+        f"{board.rounds:,} rounds now in {clock(board.elapsed)}, "
+        f"{board.rounds_per_second:,.0f} rounds per second"
     )
-    screen.print(
-        f"about {clock(found.seconds)} on one core of this machine, "
-        f"{clock(found.seconds / cores)} on {cores}, from {found.probes} short measurements",
-        soft_wrap=True,
-    )
+    played = speed if board.rounds else "nothing was played now"
+    say(screen, f"{board.cells_done:,} of {grid.cells:,} cells complete, {played}")
+    if results.runs_done:
+        screen.print()
+        print_table(summary_table(results.summary().head(MANY_CELLS).to_dicts()))
+        if grid.cells > MANY_CELLS:
+            screen.print(f"... and {grid.cells - MANY_CELLS:,} more cells")
+        screen.print()
+    say(screen, f"Results are in {out}; for all of them as a page: evenhand report {out}")
+    for failure in board.given_up[:MANY_CELLS]:
+        first, last = failure.replications
+        say(
+            errors,
+            f"failed {failure.tries} times: {failure.cell}, replications {first} to {last}: "
+            f"{failure.error}",
+        )
+    if len(board.given_up) > MANY_CELLS:
+        say(errors, f"... and {len(board.given_up) - MANY_CELLS:,} more in {out / disk.FAILURES}")
 
 
 def summary_table(lines: list[dict[str, Any]]) -> Table:
@@ -109,37 +149,10 @@ def summary_table(lines: list[dict[str, Any]]) -> Table:
     for column in ("regret", "± 95%", "shortfall", "kept"):
         table.add_column(column, justify="right")
     for line in lines:
-        cell = f"{line['instance']} | {line['label']} | T={line['horizon']}"
-        numbers = [line[key] for key in ("regret", "margin", "worst_shortfall")]
-        shown = ["" if number is None else f"{number:.5f}" for number in numbers]
-        table.add_row(Text(cell), *shown, f"{line['all_kept']:.0%}")
+        cell = cell_name(line["instance"], line["label"], line["horizon"])
+        known = line["regret"] is not None
+        regret = f"{line['regret']:.5f}" if known else "infeasible"
+        margin = f"{line['margin']:.5f}" if known and line["margin"] is not None else ""
+        shortfall, kept = f"{line['worst_shortfall']:.5f}", f"{line['all_kept']:.0%}"
+        table.add_row(Text(cell), regret, margin, shortfall, kept)
     return table
-
-
-def show(board: Board, out: Path) -> None:
-    """Print how a sweep has ended."""
-    grid = board.grid
-    speed = (
-        f"{board.rounds:,} rounds now in {clock(board.elapsed)}, "
-        f"{board.rounds_per_second:,.0f} rounds per second"
-    )
-    screen.print(
-        f"{board.cells_done:,} of {grid.cells:,} cells complete, "
-        f"{speed if board.rounds else 'nothing was played now'}",
-        soft_wrap=True,
-    )
-    lines = SweepResults(out).summary().head(MANY_CELLS).to_dicts() if board.runs_done else []
-    if lines:
-        screen.print()
-        screen.print(summary_table(lines))
-        screen.print()
-    more = f" with all {grid.cells:,} cells" if grid.cells > MANY_CELLS else ""
-    screen.print(f"results in {out}: evenhand report {out}{more}", soft_wrap=True, markup=False)
-    for failure in board.given_up:
-        first, last = failure.replications
-        errors.print(
-            f"failed {failure.tries} times: {failure.cell}, replications {first} to {last}: "
-            f"{failure.error}",
-            soft_wrap=True,
-            markup=False,
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from evenhand.arrays import Floats
 from evenhand.extras import load
-from evenhand.figures.house import COLOURS, Line, colour, new, styled
+from evenhand.figures.house import COLOURS, Line, band, colour, new, styled
 from evenhand.results import Results
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ FIRST_SHOWN = 10
 ROW_HEIGHT = 0.26
 MAPS_WIDTH = 5.2
 MANY_NUMBERS = 64
-PALEST = 0.35
+PALEST, DARKEST = 0.4, 0.65
+MANY_BANDS = 4
 MISSING = "#E4E4E4"
 
 
@@ -41,16 +43,15 @@ class Heat(NamedTuple):
 def regret_curves(results: Results, lines: Sequence[Line], title: str) -> Figure:
     """Draw time-averaged regret over the logarithm of time; shades tell a policy's parameters."""
     columns = 1 if max(len(line.words) for line in lines) > LONG_WORDS else 2
-    below = 0.55 + LINE_HEIGHT * -(-len(lines) // columns)
+    below = 0.45 + LINE_HEIGHT * -(-len(lines) // columns)
     height = 2.1 + below
     figure, axes = new(height, "")
     figure.subplots_adjust(bottom=below / height, top=1.0 - 0.25 / height)
-    inks = _shades([line.policy for line in lines])
-    for line, ink in zip(lines, inks, strict=True):
+    for line, ink in zip(lines, shades(lines), strict=True):
         curve = results.regret(line.label)
-        axes.plot(curve.rounds, curve.mean, line.style, color=ink, label=line.words)
-        if np.isfinite(curve.low).all():
-            axes.fill_between(curve.rounds, curve.low, curve.high, color=ink, alpha=0.15, lw=0)
+        if len(lines) > MANY_BANDS:
+            curve = curve._replace(low=curve.mean, high=curve.mean)
+        band(axes, curve, line, ink)
     axes.axhline(0.0, color=COLOURS["opt-f"], linewidth=0.8)
     axes.set(xscale="log", xlabel="round", ylabel="time-averaged regret", title=title)
     axes.set_yscale("symlog", linthresh=1e-2)
@@ -63,16 +64,30 @@ def regret_curves(results: Results, lines: Sequence[Line], title: str) -> Figure
     return figure
 
 
-def _shades(policies: Sequence[str]) -> list[Any]:
-    """Return a colour for each line: the policy's, from pale to full over its lines."""
-    colours = load("matplotlib.colors")
-    shades = []
-    for position, policy in enumerate(policies):
-        own, number = policies.count(policy), policies[:position].count(policy)
-        full = 1.0 if own == 1 else PALEST + (1.0 - PALEST) * number / (own - 1)
-        ink = np.array(colours.to_rgb(colour(policy)))
-        shades.append(tuple(full * ink + (1.0 - full)))
-    return shades
+def shades(lines: Sequence[Line]) -> list[Any]:
+    """Return a colour for each line: its policy's, from pale to dark over the parameters.
+
+    The form of the debt makes no difference: it is the line style.
+    """
+    keys = [(line.policy, re.sub(r" ?debt=\S+", "", line.words)) for line in lines]
+    groups: dict[str, list[str]] = {}
+    for policy, words in dict.fromkeys(keys):
+        groups.setdefault(policy, []).append(words)
+    return [
+        _shade(policy, groups[policy].index(words), len(groups[policy])) for policy, words in keys
+    ]
+
+
+def _shade(policy: str, number: int, count: int) -> Any:
+    """Mix a policy's colour with white for the first, with black for the last of several."""
+    ink = np.array(load("matplotlib.colors").to_rgb(colour(policy)))
+    if count == 1:
+        return tuple(ink)
+    level = number / (count - 1)
+    if level <= 0.5:
+        full = PALEST + (1.0 - PALEST) * 2.0 * level
+        return tuple(full * ink + (1.0 - full))
+    return tuple(ink * (1.0 - DARKEST * (2.0 * level - 1.0)))
 
 
 @styled
@@ -85,9 +100,12 @@ def heat_maps(heat: Heat, title: str) -> Figure:
     )
     figure.suptitle(title, fontsize=8)
     regret, shortfall = 1e3 * heat.regret, 1e3 * heat.shortfall
+    colours = load("matplotlib.colors")
     reach, worst = _largest(np.abs(regret)), _largest(shortfall)
-    _map(left, heat, regret, "regret R(T), thousandths", "RdBu_r", (-reach, reach))
-    _map(right, heat, shortfall, "worst shortfall, thousandths", "Greens", (0.0, worst))
+    even = colours.SymLogNorm(linthresh=reach / 20, vmin=-reach, vmax=reach)
+    rising = colours.PowerNorm(0.5, vmin=0.0, vmax=worst)
+    _map(left, heat, regret, "regret R(T), thousandths", "RdBu_r", even)
+    _map(right, heat, shortfall, "worst shortfall, thousandths", "Greens", rising)
     left.set_ylabel(heat.row_name)
     return figure
 
@@ -98,23 +116,22 @@ def _largest(values: Floats) -> float:
     return max(float(found.max()), 1e-3) if found.size else 1e-3
 
 
-def _map(
-    axes: Axes, heat: Heat, values: Floats, title: str, palette: str, limits: tuple[float, float]
-) -> None:
+def _map(axes: Axes, heat: Heat, values: Floats, title: str, palette: str, norm: Any) -> None:
+    """Draw one map, with a number in each cell or, if there are too many, a colour bar."""
     colours = load("matplotlib").colormaps[palette].with_extremes(bad=MISSING)
-    image = axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
+    image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto")
     axes.set_xticks(range(len(heat.columns)), list(heat.columns), rotation=45, ha="right")
     axes.set_yticks(range(len(heat.rows)), list(heat.rows))
     axes.set(xlabel=heat.column_name, title=title)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=6, length=2)
-    if values.size <= MANY_NUMBERS:
-        for (row, column), value in np.ndenumerate(values):
-            if np.isfinite(value):
-                strong = abs(value) > 0.6 * max(abs(limit) for limit in limits)
-                ink = "white" if strong else "black"
-                number = f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
-                axes.text(column, row, number, ha="center", va="center", fontsize=6.5, color=ink)
+    if values.size > MANY_NUMBERS:
+        bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
+        bar.ax.tick_params(labelsize=6, length=2)
+        return
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            dark = sum(colours(norm(value))[:3]) < 1.5
+            number = f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
+            ink = "white" if dark else "black"
+            axes.text(column, row, number, ha="center", va="center", fontsize=6.5, color=ink)

@@ -117,9 +117,9 @@ def colour(policy: str) -> str:
     return COLOURS.get(policy, OTHER_COLOUR)
 
 
-def band(axes: Axes, curve: Curve, line: Line) -> None:
-    """Draw a curve with its interval."""
-    ink = colour(line.policy)
+def band(axes: Axes, curve: Curve, line: Line, ink: Any = None) -> None:
+    """Draw a curve with its interval, in the policy's colour or another ink."""
+    ink = colour(line.policy) if ink is None else ink
     axes.plot(curve.rounds, curve.mean, line.style, color=ink, label=line.words)
     if np.isfinite(curve.low).all():
         axes.fill_between(curve.rounds, curve.low, curve.high, color=ink, alpha=0.18, lw=0)

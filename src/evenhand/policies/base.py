@@ -15,6 +15,7 @@ from evenhand.bounds import paper_eta
 from evenhand.checks import choice, fail, real
 from evenhand.errors import InputError
 from evenhand.optimum import Awake
+from evenhand.plain import written
 from evenhand.policies.state import State
 from evenhand.problem import Problem, Terms
 
@@ -138,11 +139,7 @@ class Policy(ABC):
         >>> make_policy("tscsf-b").shown(["eta", "debt"])
         ['eta=10', 'debt=cumulative']
         """
-        values = {name: getattr(self, name) for name in names}
-        return [
-            f"{name}={value:.15g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in values.items()
-        ]
+        return [f"{name}={written(getattr(self, name))}" for name in names]
 
 
 def parameter_fields(policy: type[Policy]) -> list[Field[Any]]:

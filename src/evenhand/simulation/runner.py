@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand.arrays import Integers
 from evenhand.benchmark import find_yardsticks
-from evenhand.checks import NAME_RULE, choice, fail, is_name, whole
+from evenhand.checks import NAME_RULE, choice, different, fail, is_name, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.extras import load
@@ -119,13 +119,10 @@ def label_policies(
 
 def check_labels(labels: Sequence[object]) -> None:
     """Complain about a label that is no name, or that two policies have."""
-    seen: set[object] = set()
     for label in labels:
         if not is_name(label):
             fail("label of a policy", NAME_RULE, label)
-        if label in seen:
-            fail("labels of policies", "different", f"{label} twice")
-        seen.add(label)
+    different("policies", map(str, labels))
 
 
 def _policy(given: Policy | str) -> Policy:

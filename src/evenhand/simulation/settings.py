@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.checks import fail, known, number, whole
+from evenhand.checks import known, number, table_list, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files import ENVIRONMENT_KEYS, environment_from, read_toml
@@ -49,9 +49,7 @@ class Settings:
 
 
 def _policies(tables: object) -> dict[str, Policy]:
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        fail("policies", "[[policies]] tables", tables)
-    pairs = [_policy(dict(table)) for table in tables]
+    pairs = [_policy(dict(table)) for table in table_list("policies", tables)]
     check_labels([label for label, _ in pairs])
     return dict(pairs)
 

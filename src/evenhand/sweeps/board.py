@@ -26,9 +26,10 @@ class Failure(NamedTuple):
 class CellState(NamedTuple):
     """One line of the live table."""
 
-    name: str
+    instance: str
+    label: str
+    horizon: int
     done: int
-    flying: int
     runs: int
     rounds_per_second: float
     failures: int
@@ -79,6 +80,7 @@ class Board:
             self._rounds[number] += rounds
             self._seconds[number] += taken
             self.rounds += rounds
+            self.speed.learn(piece.cell, piece.runs, taken)
             self.busy += taken
             self._left[self.speed.kind(piece.cell)] -= piece.runs
         self._last = [piece.cell.number for piece in task.pieces]
@@ -132,16 +134,19 @@ class Board:
         return sum(left) / self.workers
 
     def cells(self, most: int) -> list[CellState]:
-        """Return the cells worth looking at: at work, failed, then the last that were finished."""
-        numbers = dict.fromkeys([*self._flying, *self._failures, *reversed(self._last)])
+        """Return the cells worth looking at: failed, just finished, then those at work."""
+        third = max(most // 3, 1)
+        failed = [number for number, _ in self._failures.most_common(third)]
+        numbers = dict.fromkeys([*failed, *self._last[-third:], *self._flying])
         return [self._state(number) for number in sorted(list(numbers)[:most])]
 
     def _state(self, number: int) -> CellState:
-        seconds = float(self._seconds[number])
+        seconds, cell = float(self._seconds[number]), self.grid.cell(number)
         return CellState(
-            str(self.grid.cell(number)),
+            cell.instance.name,
+            cell.label,
+            cell.horizon,
             int(self.done[number]),
-            self._flying[number],
             self.grid.replications,
             float(self._rounds[number]) / seconds if seconds else 0.0,
             self._failures[number],

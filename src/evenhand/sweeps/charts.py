@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evenhand.extras import load
 from evenhand.figures import LINE_STYLES, Heat, Line
+from evenhand.plain import written
 from evenhand.sweeps.results import SweepResults
 
 if TYPE_CHECKING:
@@ -75,9 +77,11 @@ def evenly(members: Sequence[str], most: int) -> list[str]:
 
 def instance_maps(found: SweepResults, summary: polars.DataFrame, instance: str) -> list[Map]:
     """Return heat maps of an instance: policy by policy, or across policies if none has two."""
-    lines = [line for line in summary.to_dicts() if line["instance"] == instance]
+    lines = summary.filter(load("polars").col("instance") == instance).to_dicts()
     parameters = [key for policy in found.policies.values() for key in policy if key != "name"]
     axes = [*dict.fromkeys(parameters), "horizon"]
+    if all(line["regret"] is None for line in lines):
+        return []
     made: list[Map] = []
     for policy in dict.fromkeys(line["policy"] for line in lines):
         own = [line for line in lines if line["policy"] == policy]
@@ -87,7 +91,7 @@ def instance_maps(found: SweepResults, summary: polars.DataFrame, instance: str)
 
 def overall_maps(summary: polars.DataFrame) -> list[Map]:
     """Return heat maps over the parameters of generated instances, averaged over their seeds."""
-    lines = [line for line in summary.to_dicts() if line["tightness"] is not None]
+    lines = summary.filter(load("polars").col("tightness").is_not_null()).to_dicts()
     longest = max((line["horizon"] for line in lines), default=0)
     made: list[Map] = []
     for label in evenly(list(dict.fromkeys(line["label"] for line in lines)), MANY_MAPS):
@@ -105,13 +109,14 @@ def maps(lines: Lines, axes: Sequence[str], title: str) -> list[Map]:
     if len(swept) < 2:
         return []
     column, row, *others = swept
-    made = []
-    for fixed in product(*(options[axis] for axis in others)):
+    made, count = [], math.prod(len(options[axis]) for axis in others)
+    title = title if count <= MANY_MAPS else f"{title} ({MANY_MAPS} of {count} maps shown)"
+    for fixed in islice(product(*(options[axis] for axis in others)), MANY_MAPS):
         pairs = list(zip(others, fixed, strict=True))
         own = [line for line in lines if all(line[axis] == value for axis, value in pairs)]
         words = ", ".join([title, *(f"{axis} = {shown(value)}" for axis, value in pairs)])
         made.append(Map(words, heat(own, row, options[row], column, options[column])))
-    return made[:MANY_MAPS]
+    return made
 
 
 def values_of(lines: Lines, axis: str) -> list[Any]:
@@ -133,23 +138,20 @@ def _rank(value: Any) -> float:
 
 def heat(lines: Lines, row: str, rows: list[Any], column: str, columns: list[Any]) -> Heat:
     """Return the mean regret and shortfall of the cells at each pair of values."""
+    groups: dict[tuple[Any, Any], Lines] = {}
+    for line in lines:
+        groups.setdefault((line[row], line[column]), []).append(line)
     regret, shortfall = (
-        np.array([[_mean(lines, key, {row: y, column: x}) for x in columns] for y in rows])
+        np.array([[_mean(groups.get((y, x), []), key) for x in columns] for y in rows])
         for key in ("regret", "worst_shortfall")
     )
     labels = [[shown(value) for value in values] for values in (rows, columns)]
     return Heat(row, labels[0], column, labels[1], regret, shortfall)
 
 
-def _mean(lines: Lines, key: str, at: dict[str, Any]) -> float:
-    found = list(_matching(lines, key, at))
+def _mean(lines: Lines, key: str) -> float:
+    found = [line[key] for line in lines if line[key] is not None]
     return float(np.mean(found)) if found else math.nan
-
-
-def _matching(lines: Lines, key: str, at: dict[str, Any]) -> Iterator[float]:
-    for line in lines:
-        if line[key] is not None and all(line[axis] == value for axis, value in at.items()):
-            yield line[key]
 
 
 def shown(value: Any) -> str:
@@ -158,6 +160,4 @@ def shown(value: Any) -> str:
     >>> shown(20_000), shown(0.95), shown("paper")
     ('20,000', '0.95', 'paper')
     """
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:,}" if isinstance(value, int) else written(value)

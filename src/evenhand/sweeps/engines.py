@@ -25,29 +25,26 @@ from evenhand.provenance import matching_versions
 from evenhand.simulation.runner import available_cores
 
 ANSWER_SECONDS = 5
-IDLE_SECONDS = 10
 LOOK_SECONDS = 0.5
-# What a cluster of our own need not do: it has no dashboard, and its workers do nothing but play.
+# What a cluster of our own need not do: it has no dashboard, its workers do nothing but play, and
+# tasks are tried again by us.
 CALM = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "2s",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.tick.interval": "1s",
+    "distributed.scheduler.allowed-failures": 0,
 }
 
 
 class Engine(Protocol):
-    """Where tasks are played.
-
-    ``deaths`` are errors that tell of a dead worker, ``deaths_each`` how many of them one error
-    stands for: some engines try again themselves.
-    """
-
-    deaths: tuple[type[BaseException], ...]
-    deaths_each: int
+    """Where tasks are played."""
 
     def workers(self) -> int:
         """Return how many tasks can be played at the same time; it may change."""
+
+    def deaths(self, error: BaseException) -> int:
+        """Return how many dead workers an error tells of: some engines try again themselves."""
 
     def executor(self) -> Executor:
         """Return an executor that takes tasks, a new one if the last one broke."""
@@ -56,18 +53,20 @@ class Engine(Protocol):
         """Let workers go; at once means without waiting for what they are doing."""
 
 
+def worker_count(workers: int | None) -> int:
+    """Return a checked number of workers; all cores that this process may use by default."""
+    return available_cores() if workers is None else whole("workers", workers, least=1)
+
+
 class Local:
     """Processes on this machine, one per core by default: loky's reusable executor."""
 
-    deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
-    deaths_each = 1
-
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = available_cores() if workers is None else whole("workers", workers, least=1)
+        self._workers = worker_count(workers)
         self._get = partial(
             load("loky").get_reusable_executor,
             max_workers=self._workers,
-            timeout=IDLE_SECONDS,
+            timeout=None,
             initializer=leave_with,
             initargs=(os.getpid(),),
         )
@@ -75,6 +74,10 @@ class Local:
     def workers(self) -> int:
         """Return the number of processes."""
         return self._workers
+
+    def deaths(self, error: BaseException) -> int:
+        """Count one for a broken pool."""
+        return int(isinstance(error, BrokenExecutor))
 
     def executor(self) -> Executor:
         """Return the reusable executor; loky replaces a broken one."""
@@ -100,43 +103,43 @@ def leave_with(parent: int) -> None:
 class Cluster:
     """A dask cluster: the one behind a scheduler's address, or else one on this machine."""
 
-    deaths_each = 4
-
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
         if scheduler is not None and workers is not None:
             raise InputError("workers must be left out where a scheduler is named: it has its own")
         distributed = load("distributed")
         hush("distributed")
-        self.deaths: tuple[type[BaseException], ...] = (distributed.KilledWorker,)
+        self._killed: type[BaseException] = distributed.KilledWorker
         self._cluster: Any = None
         if scheduler is None:
             with interrupts_ignored(), load("dask").config.set(CALM):
                 self._cluster = distributed.LocalCluster(
-                    n_workers=Local(workers).workers(),
+                    n_workers=worker_count(workers),
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     silence_logs=logging.CRITICAL,
                 )
             scheduler = self._cluster.scheduler_address
         self._client = connect(distributed, str(scheduler))
         self._executor: Executor = self._client.get_executor(pure=False)
-        self._check_versions()
+        try:
+            self._check_versions()
+        except BaseException:
+            self.close(at_once=True)
+            raise
 
     def _check_versions(self) -> None:
         """Refuse workers with other packages: they would refuse the tasks, one by one."""
         try:
             there = self._client.run(matching_versions)
         except ImportError as error:
-            self.close(at_once=True)
             raise InputError(f"every worker must have evenhand[cluster], got: {error}") from None
         for worker, versions in there.items():
             different = [
-                f"{name} {versions[name]} instead of {version}"
+                f"{name} {versions.get(name)} instead of {version}"
                 for name, version in matching_versions().items()
-                if versions[name] != version
+                if versions.get(name) != version
             ]
             if different:
-                self.close(at_once=True)
                 raise InputError(
                     f"worker {worker} must have the versions that are here, got "
                     f"{', '.join(different)}"
@@ -148,6 +151,10 @@ class Cluster:
             return sum(self._client.nthreads().values())
         except (OSError, RuntimeError, ValueError) as error:
             raise EvenhandError(f"the scheduler no longer answers: {error}") from None
+
+    def deaths(self, error: BaseException) -> int:
+        """Count the workers on which the scheduler has tried a task before it gave up."""
+        return getattr(error, "allowed_failures", 0) + 1 if isinstance(error, self._killed) else 0
 
     def executor(self) -> Executor:
         """Return the executor of the client."""
@@ -207,16 +214,18 @@ async def _greet(distributed: Any, address: str) -> None:
 class Borrowed:
     """Somebody else's executor, which they will close."""
 
-    deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
-    deaths_each = 1
-
-    def __init__(self, executor: Executor, workers: int) -> None:
+    def __init__(self, executor: Executor, workers: int | None = None) -> None:
         self._executor = executor
-        self._workers = workers
+        own = getattr(executor, "_max_workers", None)
+        self._workers = worker_count(own if workers is None else workers)
 
     def workers(self) -> int:
-        """Return the number that was stated."""
+        """Return the number that was stated, or else the executor's own."""
         return self._workers
+
+    def deaths(self, error: BaseException) -> int:
+        """Count one for a broken pool."""
+        return int(isinstance(error, BrokenExecutor))
 
     def executor(self) -> Executor:
         """Return the executor, broken or not: it cannot be replaced."""

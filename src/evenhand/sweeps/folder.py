@@ -47,7 +47,7 @@ def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
     """Complain about a folder that a sweep could not go into; return the runs that it lacks."""
     fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
-        raise InputError(f"{str(folder)!r} holds a sweep already: --resume goes on with it")
+        raise InputError(f"{str(folder)!r} holds a sweep already; to go on with it, resume it")
     if not fresh:
         check_same(folder, describe(grid))
     check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
@@ -58,10 +58,13 @@ def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
 def opened(folder: Path, grid: Grid) -> Iterator[list[range]]:
     """Hold a checked folder for writing; give the runs that are missing."""
     with locked(folder):
-        if not (folder / ABOUT).exists():
+        if (folder / ABOUT).exists():
+            check_same(folder, describe(grid))
+        else:
             about = {**provenance({}), **describe(grid)}
             write_text(folder / ABOUT, json.dumps(about, indent=2) + "\n")
         (folder / PARTS).mkdir(exist_ok=True)
+        (folder / FAILURES).unlink(missing_ok=True)
         clear_rubble(folder)
         yield missing(folder, grid.runs)
 
@@ -69,7 +72,7 @@ def opened(folder: Path, grid: Grid) -> Iterator[list[range]]:
 def describe(grid: Grid) -> dict[str, Any]:
     """Return all that results depend on, as JSON gives it back."""
     about: dict[str, Any] = json.loads(
-        json.dumps({"grid": grid.describe(), "versions": matching_versions()})
+        json.dumps({"settings": grid.describe(), "matching": matching_versions()})
     )
     return about
 
@@ -98,8 +101,8 @@ def check_same(folder: Path, described: Mapping[str, Any]) -> None:
     about = read_about(folder)
     found = [
         line
-        for key in ("grid", "versions")
-        for line in differences(about.get(key), described[key], "" if key == "grid" else key)
+        for key, place in (("settings", ""), ("matching", "versions"))
+        for line in differences(about.get(key), described[key], place)
     ]
     if found:
         shown = "; ".join(found[:MANY])
@@ -134,8 +137,11 @@ def read_about(folder: Path) -> dict[str, Any]:
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         return about
-    except (OSError, ValueError) as error:
-        raise InputError(f"{str(folder)!r} must hold a sweep: {error}") from None
+    except OSError as error:
+        reason = f"{ABOUT}: {error.strerror}"
+    except ValueError as error:
+        reason = f"{ABOUT} is damaged: {error}"
+    raise InputError(f"{str(folder)!r} must hold a sweep: {reason}")
 
 
 def clear_rubble(folder: Path) -> None:
@@ -144,7 +150,7 @@ def clear_rubble(folder: Path) -> None:
         place, _, file = name.rpartition("/")
         for path in (folder / place).glob(f".{file}.*"):
             path.unlink()
-    for part in parts(folder):
+    for part in _named(folder):
         if not _is_whole(part.path):
             part.path.unlink()
 
@@ -157,13 +163,17 @@ def _is_whole(path: Path) -> bool:
 
 
 def parts(folder: Path) -> list[PartFile]:
-    """Return the parts in the order of their runs."""
-    found = []
+    """Return the parts that are whole, in the order of their runs."""
+    whole = [part for part in _named(folder) if _is_whole(part.path)]
+    return sorted(whole, key=lambda part: part.runs.start)
+
+
+def _named(folder: Path) -> Iterator[PartFile]:
+    """Yield whatever has the name of a part."""
     for path in (folder / PARTS).glob("*"):
         match = NAME.fullmatch(path.name)
         if match is not None:
-            found.append(PartFile(range(int(match[1]), int(match[2])), path))
-    return sorted(found, key=lambda part: part.runs.start)
+            yield PartFile(range(int(match[1]), int(match[2])), path)
 
 
 def missing(folder: Path, runs: int) -> list[range]:
@@ -192,5 +202,3 @@ def write_failures(folder: Path, failures: Sequence[Mapping[str, Any]]) -> None:
     """Write what was given up; leave no such file if nothing was."""
     if failures:
         write_text(folder / FAILURES, json.dumps(list(failures), indent=2) + "\n")
-    else:
-        (folder / FAILURES).unlink(missing_ok=True)

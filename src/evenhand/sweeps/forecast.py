@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from evenhand.errors import EvenhandError
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.run import Run, new_watch, streams
 from evenhand.simulation.runner import warm_up
 from evenhand.sweeps.grid import Cell, Grid
-from evenhand.sweeps.instances import prepare
-from evenhand.sweeps.speed import Speed
+from evenhand.sweeps.instances import Given, prepare
+from evenhand.sweeps.speed import Speed, by_cell
 from evenhand.sweeps.tasks import kept_rounds
 
 PROBES = 24
@@ -19,23 +21,41 @@ FIRST_ROUNDS = 100
 
 
 class Forecast(NamedTuple):
-    """Seconds on one core, how many cells were measured for it, and what was learned from them."""
+    """Seconds on one core, how many kinds of cells were measured for it, and what came to light."""
 
     seconds: float
     probes: int
     speed: Speed
+    warnings: list[str]
 
 
-def forecast(grid: Grid) -> Forecast:
-    """Measure some kinds of cells for a moment each, and add up the whole grid."""
-    speed = Speed()
-    kinds = {Speed.kind(cell): cell for cell in map(grid.cell, range(grid.cells))}
+def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
+    """Measure some kinds of cells for a moment each, and add up what is missing of the grid."""
+    speed, warnings = Speed(), infeasible(grid)
+    kinds = {speed.kind(piece.cell): piece.cell for piece in by_cell(grid, missing)}
     step = max(1, -(-len(kinds) // PROBES))
     probed = list(kinds.values())[::step]
+    start = time.perf_counter()
     for cell in probed:
-        speed.learn(cell, 1, probe(cell, grid))
-    total = sum(speed.seconds(grid.cell(number)) for number in range(grid.cells))
-    return Forecast(total * grid.replications, len(probed), speed)
+        prepare(cell.instance)
+    preparing = (time.perf_counter() - start) / max(len(probed), 1) * len(grid.instances)
+    for cell in probed:
+        try:
+            speed.learn(cell, 1, probe(cell, grid))
+        except EvenhandError as error:
+            warnings.append(f"{cell} cannot be played: {error}")
+    playing = sum(speed.seconds(piece.cell) * piece.runs for piece in by_cell(grid, missing))
+    share = sum(map(len, missing)) / grid.runs
+    return Forecast(playing + preparing * share, len(probed), speed, warnings)
+
+
+def infeasible(grid: Grid) -> list[str]:
+    """Say which given instances have floors that no policy could keep."""
+    return [
+        f"the floors of instance {instance.name!r} cannot all be kept: it has no regret"
+        for instance in grid.instances
+        if isinstance(instance, Given) and prepare(instance).yardsticks.with_floors is None
+    ]
 
 
 def probe(cell: Cell, grid: Grid) -> float:

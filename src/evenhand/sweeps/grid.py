@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evenhand.checks import fail, known, whole
+from evenhand.checks import fail, known, table_list, whole
 from evenhand.errors import InputError
 from evenhand.files import read_toml
 from evenhand.policies import Policy, make_policy
@@ -31,7 +32,7 @@ class Cell(NamedTuple):
     horizon: int
 
     def __str__(self) -> str:
-        return f"{self.instance.name} | {self.label} | T={self.horizon}"
+        return cell_name(self.instance.name, self.label, self.horizon)
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,11 @@ class Grid:
         table = read_toml(path)
         known(f"key in {path}", table, KEYS)
         for key in ("instances", "policies", "horizons"):
-            if key not in table:
+            if not table.get(key):
                 raise InputError(f"{path} must have {key}: without any the grid is empty")
         horizons = [
             whole("horizon", given, least=1) for given in as_list("horizons", table["horizons"])
         ]
-        if len(set(horizons)) < len(horizons):
-            fail("horizons", "different", horizons)
         instances = read_instances(table["instances"], path.parent)
         _check_horizons(instances, horizons)
         return cls(
@@ -73,6 +72,13 @@ class Grid:
             whole("seed", table.get("seed", 0), least=0),
             delay_from(table.get("delay", 0)),
         )
+
+    def __post_init__(self) -> None:
+        for name in ("instances", "policies", "horizons"):
+            if not getattr(self, name):
+                fail(f"{name} of a grid", "at least one", "none")
+        if len(set(self.horizons)) < len(self.horizons):
+            fail("horizons", "different", list(self.horizons))
 
     @property
     def cells(self) -> int:
@@ -94,10 +100,12 @@ class Grid:
         """Return a cell by its number."""
         rest, horizon = divmod(number, len(self.horizons))
         instance, policy = divmod(rest, len(self.policies))
-        label = tuple(self.policies)[policy]
-        return Cell(
-            number, self.instances[instance], label, self.policies[label], self.horizons[horizon]
-        )
+        label, made = self._labelled[policy]
+        return Cell(number, self.instances[instance], label, made, self.horizons[horizon])
+
+    @cached_property
+    def _labelled(self) -> tuple[tuple[str, Policy], ...]:
+        return tuple(self.policies.items())
 
     def describe(self) -> dict[str, Any]:
         """Return everything that results depend on, as plain data."""
@@ -109,6 +117,11 @@ class Grid:
             "seed": self.seed,
             "delay": describe_delay(self.delay),
         }
+
+
+def cell_name(instance: str, label: str, horizon: int) -> str:
+    """Return how a cell is called wherever it is shown."""
+    return f"{instance} | {label} | T={horizon}"
 
 
 def _check_horizons(instances: tuple[Instance, ...], horizons: list[int]) -> None:
@@ -123,9 +136,7 @@ def _check_horizons(instances: tuple[Instance, ...], horizons: list[int]) -> Non
 
 def _policies(tables: object) -> dict[str, Policy]:
     """Cross each policy's lists of parameters."""
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        fail("policies", "[[policies]] tables", tables)
-    pairs = [pair for table in tables for pair in _crossed(dict(table))]
+    pairs = [pair for table in table_list("policies", tables) for pair in _crossed(dict(table))]
     check_labels([label for label, _ in pairs])
     return dict(pairs)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand.benchmark import Yardsticks, find_yardsticks
-from evenhand.checks import NAME_RULE, fail, is_name, known, number, whole
+from evenhand.checks import NAME_RULE, different, fail, is_name, known, number, table_list, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files import ENVIRONMENT_KEYS, environment_from
 from evenhand.generate import random_environment
+from evenhand.plain import written
 from evenhand.simulation import Settings
 from evenhand.simulation.description import describe_environment
 
@@ -34,7 +35,7 @@ class Given:
     name: str
     arms: int
     plays: int
-    pickled: bytes
+    pickled: bytes = field(repr=False)
 
     @classmethod
     def of(cls, name: str, environment: Environment) -> Given:
@@ -46,6 +47,11 @@ class Given:
         """Return the environment."""
         environment: Environment = pickle.loads(self.pickled)
         return environment
+
+    @property
+    def weight(self) -> int:
+        """How many bytes travel with a task."""
+        return len(self.pickled)
 
     def describe(self) -> dict[str, Any]:
         """Return the environment as plain data."""
@@ -71,6 +77,11 @@ class Generated:
         rng = np.random.default_rng(self.seed)
         return random_environment(rng, self.arms, self.plays, self.tightness)
 
+    @property
+    def weight(self) -> int:
+        """How many bytes travel with a task: next to none."""
+        return 0
+
     def describe(self) -> dict[str, Any]:
         """Return the numbers it is made of."""
         return {key: value for key, value in asdict(self).items() if key != "name"}
@@ -95,23 +106,19 @@ def prepare(instance: Instance) -> Prepared:
 
 def read_instances(tables: object, folder: Path) -> tuple[Instance, ...]:
     """Read the ``[[instances]]`` of a sweep: arms, a list of files, or a generator each."""
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        fail("instances", "[[instances]] tables", tables)
-    found = [instance for table in tables for instance in _read(table, folder)]
+    given = table_list("instances", tables)
+    found = [instance for table in given for instance in _read(table, folder)]
     if not found:
         fail("instances", "at least one [[instances]] table", "none")
-    seen: set[str] = set()
-    for instance in found:
-        if instance.name in seen:
-            fail("names of instances", "different", f"{instance.name} twice")
-        seen.add(instance.name)
+    different("instances", (instance.name for instance in found))
     return tuple(found)
 
 
 def _read(table: Mapping[str, Any], folder: Path) -> list[Instance]:
     if "files" in table:
         known("key of [[instances]] with files", table, ("files",))
-        return [_from_file(folder / name) for name in as_list("files of instances", table["files"])]
+        files = as_list("files of instances", table["files"])
+        return [_from_file(folder, name) for name in files]
     keys = ("name", "generate") if "generate" in table else ("name", *ENVIRONMENT_KEYS)
     known("key of [[instances]]", table, ("files", "generate", *keys))
     name = table.get("name")
@@ -126,7 +133,10 @@ def _read(table: Mapping[str, Any], folder: Path) -> list[Instance]:
         raise InputError(f"instance {name!r}: {error}") from None
 
 
-def _from_file(path: Path) -> Instance:
+def _from_file(folder: Path, name: object) -> Instance:
+    if not isinstance(name, str):
+        fail("a file of instances", "the name of a file", name)
+    path = folder / name
     try:
         return Given.of(path.stem, Settings.load(path).environment)
     except InputError as error:
@@ -158,7 +168,7 @@ def _generated(name: str, table: object) -> list[Instance]:
     }
     for values in product(*lists.values()):
         pairs = zip(lists.items(), values, strict=True)
-        parts = [f"{key}={value:g}" for (key, options), value in pairs if len(options) > 1]
+        parts = [f"{key}={written(value)}" for (key, options), value in pairs if len(options) > 1]
         made.append(Generated(" ".join([name, *parts]), *values))
     return made
 

@@ -20,6 +20,7 @@ def as_latex(summary: polars.DataFrame) -> str:
     """Return a table that breaks over pages."""
     head = " & ".join(HEADINGS) + r" \\"
     lines = [
+        r"% needs \usepackage{booktabs,longtable}",
         r"\begin{longtable}{llrrrrrr}",
         r"\toprule",
         head,

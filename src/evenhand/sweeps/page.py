@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand import figures
+from evenhand.checks import known
 from evenhand.errors import InputError
-from evenhand.report import Section, gallery, page, table
+from evenhand.extras import load
+from evenhand.report import Section, bullets, gallery, page, table
 from evenhand.storage import write_text
 from evenhand.sweeps import charts
 from evenhand.sweeps.results import SweepResults
@@ -18,39 +20,77 @@ if TYPE_CHECKING:
 
 MANY_INSTANCES = 12
 HEADINGS = ("instance", "policy", "T", "replications", "regret", "worst shortfall", "floors kept")
+MEAN_HEADINGS = ("random instances", "policy", "T", "regret, mean", "worst shortfall", "largest")
+WORDS = (
+    "Regret R(T): reward per round of the exact optimum that keeps the floors, minus the policy's, "
+    "averaged over T rounds; negative where a policy earns more by missing floors.",
+    "Worst shortfall: how far the arm that lacks most is below its floor, as a fraction of rounds.",
+    "Floors kept: the share of replications in which no arm lacks more than one play.",
+    "Curves: the vertical axis is linear within 0.01 of zero and logarithmic beyond; dashed lines "
+    "have the reflected debt; more than four lines are drawn without their 95% bands.",
+)
 Drawn = tuple[bytes, str]
 
 
-def write_page(found: SweepResults, path: Path, tell: Callable[[str], object] = str) -> None:
+def write_page(
+    found: SweepResults,
+    path: Path,
+    *,
+    instances: Sequence[str] | None = None,
+    tell: Callable[[str], object] = str,
+) -> None:
     """Write the page; of a sweep that is not complete, what there is, and that it is not all.
 
-    ``tell`` is told now and then what is being drawn.
+    ``instances`` are those to draw, the first ones by default; ``tell`` is told now and then what
+    is being drawn.
     """
+    known("instance", instances or (), found.instances)
     summary = found.summary()
-    instances = list(dict.fromkeys(summary["instance"].to_list()))
+    drawn = list(instances or found.instances)[: None if instances else MANY_INSTANCES]
     overall = draw_maps(charts.overall_maps(summary))
-    sections = [Section("Across instances", gallery(overall, wide=True))] if overall else []
-    for instance in instances[:MANY_INSTANCES]:
+    means = means_table(summary)
+    sections = [Section("Words", bullets(WORDS).html)]
+    if overall or means:
+        sections.append(Section("Across instances", gallery(overall, wide=True) + means))
+    for instance in drawn:
         tell(f"drawing {instance}")
-        curves = draw_curves(found, instance)
-        maps = draw_maps(charts.instance_maps(found, summary, instance))
-        shown = gallery(curves) + gallery(maps, wide=True)
-        nothing = "<p>Nothing to draw: no cell is complete, or no policy could keep the floors.</p>"
-        sections.append(Section(instance, shown if curves or maps else nothing))
+        sections.append(Section(instance, draw_instance(found, summary, instance)))
     sections.append(Section("All cells", summary_table(summary)))
-    write_text(path, page("Sweep", lead(found, len(instances)), sections, banner(found)))
+    sections.append(Section("How it was made", origin(found)))
+    write_text(path, page("Sweep", lead(found, len(drawn)), sections, banner(found)))
 
 
-def lead(found: SweepResults, instances: int) -> str:
+def draw_instance(found: SweepResults, summary: polars.DataFrame, instance: str) -> str:
+    """Return an instance's curves and heat maps."""
+    own = summary.filter(load("polars").col("instance") == instance)
+    if own.is_empty():
+        return "<p>Nothing has been played yet.</p>"
+    if own["with_floors"].null_count():
+        return "<p>No policy could keep these floors, so there is no regret to draw.</p>"
+    best = f"{own['with_floors'][0]:.5f}"
+    words = f"<p>{own['arms'][0]} arms, {own['plays'][0]} plays; optimum {best} per round.</p>"
+    maps = draw_maps(charts.instance_maps(found, summary, instance))
+    return words + gallery(draw_curves(found, instance)) + gallery(maps, wide=True)
+
+
+def lead(found: SweepResults, drawn: int) -> str:
     """Return what the sweep is, in one sentence or two."""
-    rest = instances - MANY_INSTANCES
-    more = f" Drawn are the first {MANY_INSTANCES} of {instances} instances." if rest > 0 else ""
+    count = len(found.instances)
+    more = f" Drawn are {drawn} of {count:,} instances." if drawn < count else ""
+    horizons = ", ".join(f"{horizon:,}" for horizon in found.horizons)
     return (
-        f"{found.cells:,} cells: {len(found.instances):,} instances, {len(found.policies):,} "
-        f"policies with their parameters, horizons {', '.join(f'{h:,}' for h in found.horizons)}; "
-        f"{found.replications:,} replications each, seed {found.about['grid']['seed']}. "
-        f"Bands and margins are 95% intervals of the mean.{more}"
+        f"{found.cells:,} cells: instances {count:,}, policies with their parameters "
+        f"{len(found.policies):,}, T = {horizons}; replications {found.replications:,}, seed "
+        f"{found.about['settings']['seed']}. Bands and margins are 95% intervals of the mean.{more}"
     )
+
+
+def origin(found: SweepResults) -> str:
+    """Return versions and commit."""
+    about = found.about
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    lines = [f"Begun {about['created']} with {versions}", f"Commit: {about['commit'] or 'none'}"]
+    return bullets(lines).html
 
 
 def banner(found: SweepResults) -> str:
@@ -58,8 +98,10 @@ def banner(found: SweepResults) -> str:
     total = found.cells * found.replications
     if found.complete:
         return ""
-    failures = found.failures
-    failed = f" {len(failures)} tasks failed; the first: {failures[0]['error']}" if failures else ""
+    failures, failed = found.failures, ""
+    if failures:
+        first = failures[0]
+        failed = f" Given up: {len(failures):,}, the first {first['cell']}: {first['error']}"
     return f"Not complete: {found.runs_done:,} of {total:,} runs are done.{failed}"
 
 
@@ -70,14 +112,14 @@ def draw_curves(found: SweepResults, instance: str) -> list[Drawn]:
             results = found.results(instance, horizon)
         except InputError:
             continue
-        if results.with_floors is None:
-            return []
+        lacking = len(found.policies) - len(results.labels)
+        notes = [f"{lacking} policies are not complete"] if lacking else []
         drawn = []
         for panel in charts.panels(found, results.labels):
             figure = figures.regret_curves(results, panel.lines, panel.title)
-            note = f" ({panel.note})" if panel.note else ""
-            caption = f"Regret of {panel.title} over time, T = {horizon:,}{note}"
-            drawn.append((figures.as_svg(figure), caption))
+            said = "; ".join([*notes, panel.note] if panel.note else notes)
+            caption = f"Regret of {panel.title} over time, T = {horizon:,}"
+            drawn.append((figures.as_svg(figure), f"{caption} ({said})" if said else caption))
         return drawn
     return []
 
@@ -94,6 +136,34 @@ def draw_maps(maps: list[charts.Map]) -> list[Drawn]:
 def summary_table(summary: polars.DataFrame) -> str:
     """Return one line for each cell."""
     return table(HEADINGS, [_row(line) for line in summary.to_dicts()])
+
+
+def means_table(summary: polars.DataFrame) -> str:
+    """Return means over the seeds of generated instances; nothing if none has several."""
+    pl = load("polars")
+    groups = (
+        summary.filter(pl.col("instance_seed").is_not_null())
+        .group_by("arms", "plays", "tightness", "label", "horizon", maintain_order=True)
+        .agg(
+            pl.len().alias("instances"),
+            pl.col("regret").mean(),
+            pl.col("worst_shortfall").mean(),
+            pl.col("worst_shortfall").max().alias("largest"),
+        )
+        .filter(pl.col("instances") > 1)
+    )
+    rows = [
+        [
+            f"{g['instances']}: N = {g['arms']}, m = {g['plays']}, tightness {g['tightness']:g}",
+            g["label"],
+            f"{g['horizon']:,}",
+            "" if g["regret"] is None else f"{g['regret']:.5f}",
+            f"{g['worst_shortfall']:.5f}",
+            f"{g['largest']:.5f}",
+        ]
+        for g in groups.to_dicts()
+    ]
+    return table(MEAN_HEADINGS, rows) if rows else ""
 
 
 def _row(line: dict[str, Any]) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,9 +16,10 @@ from evenhand.arrays import Floats
 from evenhand.checks import known
 from evenhand.errors import InputError
 from evenhand.extras import load
+from evenhand.plain import written
 from evenhand.results import Results
 from evenhand.storage import write_whole
-from evenhand.sweeps.folder import FAILURES, SUMMARY, parts, read_about
+from evenhand.sweeps.folder import FAILURES, SUMMARY, PartFile, parts, read_about
 from evenhand.sweeps.instances import Generated
 from evenhand.sweeps.tasks import kept_rounds, schema
 
@@ -25,6 +27,16 @@ if TYPE_CHECKING:
     import polars
 
 LISTS = ("expected", "realised", "played", "estimates")
+FOUND = (
+    "reward",
+    "regret",
+    "margin",
+    "worst_shortfall",
+    "shortfall_margin",
+    "all_kept",
+    "with_floors",
+    "without_floors",
+)
 
 
 class Place(NamedTuple):
@@ -51,13 +63,20 @@ class SweepResults:
         self.folder = Path(folder)
         self.about = read_about(self.folder)
         try:
-            grid = self.about["grid"]
+            grid = self.about["settings"]
             self.instances: dict[str, dict[str, Any]] = grid["instances"]
             self.policies: dict[str, dict[str, Any]] = grid["policies"]
             self.horizons: list[int] = grid["horizons"]
             self.replications: int = grid["replications"]
         except (KeyError, TypeError) as error:
             raise InputError(f"{str(self.folder)!r} must hold a sweep: no {error}") from None
+        self._parts = parts(self.folder)
+        # Neighbouring instances want the same parts.
+        self._read = lru_cache(maxsize=4)(read_part)
+
+    def __repr__(self) -> str:
+        done = f"{self.runs_done:,} of {self.cells * self.replications:,} runs"
+        return f"SweepResults({str(self.folder)!r}: {self.cells:,} cells, {done})"
 
     @property
     def cells(self) -> int:
@@ -67,7 +86,7 @@ class SweepResults:
     @cached_property
     def runs_done(self) -> int:
         """How many runs have been written, of ``cells * replications``."""
-        return sum(len(part.runs) for part in parts(self.folder))
+        return sum(len(part.runs) for part in self._parts)
 
     @property
     def complete(self) -> bool:
@@ -97,42 +116,74 @@ class SweepResults:
         return self._put_together(runs, places)
 
     def summary(self) -> polars.DataFrame:
-        """Return one line for each cell that has a run: its settings, and what came of it."""
+        """Return one line for each cell that has a run: its settings, and what came of it.
+
+        A margin is half of a 95% interval of the mean. Regret is null where no policy could keep
+        the floors. A parameter is a number if it is one for all policies, else a text.
+        """
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> polars.DataFrame:
         pl = load("polars")
         lines = [line for instance in self.instances for line in self._lines(instance)]
         if not lines:
             raise InputError(f"{str(self.folder)!r} must hold at least one finished part")
-        table: polars.DataFrame = pl.DataFrame(lines, infer_schema_length=None)
+        numbers = dict.fromkeys(("tightness", *FOUND), pl.Float64)
+        table: polars.DataFrame = pl.DataFrame(
+            lines,
+            schema_overrides={**numbers, "instance_seed": pl.Int64},
+            infer_schema_length=None,
+        )
         return table
 
     def save_summary(self) -> None:
-        """Write the summary beside the parts."""
-        write_whole(self.folder / SUMMARY, self.summary().write_parquet)
+        """Write the summary beside the parts, with where it came from."""
+        origin = {"evenhand": json.dumps(self.about)}
+        write = partial(self.summary().write_parquet, metadata=origin)
+        write_whole(self.folder / SUMMARY, write)
 
     def runs(self, instance: str | None = None) -> polars.DataFrame:
         """Return one line for each run, of one instance or of all, in the order of the grid."""
         pl, wanted = load("polars"), range(self.cells)
         if instance is not None:
-            first = list(self.instances).index(instance) * self._cells_each
-            wanted = range(first, first + self._cells_each)
-        start, stop = wanted.start * self.replications, wanted.stop * self.replications
-        found = [part for part in self._parts if part.runs.start < stop and start < part.runs.stop]
+            wanted = range(self._first[instance], self._first[instance] + self._cells_each)
+        first = bisect_left(self._parts, wanted.start * self.replications, key=_last_run)
+        stop = bisect_left(self._parts, wanted.stop * self.replications, key=_first_run)
         inside = pl.col("cell").is_between(wanted.start, wanted.stop - 1)
-        tables = [read_part(part.path).filter(inside) for part in found]
+        tables = [self._read(part.path).filter(inside) for part in self._parts[first:stop]]
         table: polars.DataFrame = pl.concat([pl.DataFrame(schema=schema()), *tables])
         return table
-
-    @cached_property
-    def _parts(self) -> list[Any]:
-        return parts(self.folder)
 
     @property
     def _cells_each(self) -> int:
         return len(self.policies) * len(self.horizons)
 
+    @cached_property
+    def _first(self) -> dict[str, int]:
+        """The number of each instance's first cell."""
+        return {name: place * self._cells_each for place, name in enumerate(self.instances)}
+
+    @cached_property
+    def _parameters(self) -> dict[str, dict[str, Any]]:
+        """The parameters of each policy, null where it has none of that name."""
+        names = dict.fromkeys(key for policy in self.policies.values() for key in policy)
+        columns = {
+            name: [policy.get(name) for policy in self.policies.values()]
+            for name in names
+            if name != "name"
+        }
+        for values in columns.values():
+            if any(isinstance(value, str) for value in values):
+                values[:] = [None if value is None else written(value) for value in values]
+        return {
+            label: {name: values[place] for name, values in columns.items()}
+            for place, label in enumerate(self.policies)
+        }
+
     def _places(self, instance: str) -> Iterator[Place]:
         """Yield the cells of an instance in the order of the grid."""
-        number = list(self.instances).index(instance) * self._cells_each
+        number = self._first[instance]
         for label in self.policies:
             for horizon in self.horizons:
                 yield Place(number, label, horizon)
@@ -149,8 +200,6 @@ class SweepResults:
     def _settings(self, instance: str, place: Place) -> dict[str, Any]:
         """Return what a cell is, with a column for every parameter of any policy."""
         about = self.instances[instance]
-        parameters = {key: None for policy in self.policies.values() for key in policy}
-        own = {key: _written(value) for key, value in self.policies[place.label].items()}
         arms = about["arms"]
         return {
             "cell": place.number,
@@ -158,9 +207,10 @@ class SweepResults:
             "arms": arms if isinstance(arms, int) else len(arms),
             "plays": about["plays"],
             "tightness": about.get("tightness"),
+            "instance_seed": about.get("seed"),
             "label": place.label,
-            "policy": own.pop("name"),
-            **{key: own.get(key) for key in parameters if key != "name"},
+            "policy": self.policies[place.label]["name"],
+            **self._parameters[place.label],
             "horizon": place.horizon,
         }
 
@@ -191,7 +241,7 @@ class InstanceRuns:
         self.arms, self.floors = arms_and_floors(about)
         self.table = table
         self._cell = table["cell"].to_numpy()
-        self._flat = {name: table[name].explode(empty_as_null=False).to_numpy() for name in LISTS}
+        self._flat = {name: table[name].explode().to_numpy() for name in LISTS}
         self._ends = {
             name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
             for name in LISTS
@@ -209,9 +259,8 @@ class InstanceRuns:
         return flat.reshape(len(lines), -1)
 
 
-@lru_cache(maxsize=4)
 def read_part(path: Path) -> polars.DataFrame:
-    """Read a part, which never changes; neighbouring instances want the same ones."""
+    """Read a part."""
     pl = load("polars")
     try:
         table: polars.DataFrame = pl.read_parquet(path)
@@ -228,22 +277,26 @@ def arms_and_floors(about: dict[str, Any]) -> tuple[tuple[str, ...], Floats]:
     return problem.arms, problem.floors
 
 
-def _written(value: object) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+def _first_run(part: PartFile) -> int:
+    return part.runs.start
+
+
+def _last_run(part: PartFile) -> int:
+    return part.runs.stop - 1
 
 
 def _found(results: Results, label: str) -> dict[str, Any]:
     """Return what came of a cell; a margin is half of a 95% interval."""
     shortfall, feasible = results.worst_shortfall(label), results.with_floors is not None
     several = results.replications > 1
-    return {
-        "replications": results.replications,
-        "reward": results.reward(label).mean,
-        "regret": float(results.regret(label).mean[-1]) if feasible else None,
-        "margin": results.margin(label) if several else None,
-        "worst_shortfall": shortfall.mean,
-        "shortfall_margin": shortfall.standard_error * results.quantile() if several else None,
-        "all_kept": results.all_kept(label),
-        "with_floors": results.with_floors,
-        "without_floors": results.without_floors,
-    }
+    found = (
+        results.reward(label).mean,
+        float(results.regret(label).mean[-1]) if feasible else None,
+        results.margin(label) if several else None,
+        shortfall.mean,
+        shortfall.standard_error * results.quantile() if several else None,
+        results.all_kept(label),
+        results.with_floors,
+        results.without_floors,
+    )
+    return {"replications": results.replications, **dict(zip(FOUND, found, strict=True))}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import NamedTuple
 
+from evenhand.errors import EvenhandError
 from evenhand.sweeps import folder as disk
 from evenhand.sweeps.board import Board
 from evenhand.sweeps.conductor import Conductor
@@ -14,6 +16,13 @@ from evenhand.sweeps.grid import Grid
 from evenhand.sweeps.results import SweepResults
 from evenhand.sweeps.speed import Speed
 from evenhand.sweeps.tasks import Task
+
+
+class Outcome(NamedTuple):
+    """How a sweep went, and what is in its folder now."""
+
+    board: Board
+    results: SweepResults
 
 
 def run_sweep(
@@ -36,7 +45,8 @@ def run_sweep(
         Any :class:`concurrent.futures.Executor` whose workers have this package; processes on this
         machine by default.
     workers
-        How many tasks can be played at a time; all cores by default.
+        How many tasks can be played at a time: by default as many as the executor says, or as there
+        are cores.
     resume
         Whether to go on with a folder; only what is missing is played.
 
@@ -45,10 +55,11 @@ def run_sweep(
     SweepResults
         What is in the folder now; its ``failures`` were tried three times.
     """
-    local = Local(workers)
-    engine = local if executor is None else Borrowed(executor, local.workers())
-    conduct(grid, Path(folder), lambda: engine, resume=resume)
-    return SweepResults(folder)
+
+    def open_engine() -> Engine:
+        return Local(workers) if executor is None else Borrowed(executor, workers)
+
+    return conduct(grid, Path(folder), open_engine, resume=resume).results
 
 
 def conduct(
@@ -58,24 +69,35 @@ def conduct(
     *,
     resume: bool,
     look: Callable[[Board], None] = lambda board: None,
-) -> Board:
+) -> Outcome:
     """Play what is missing of a grid on an engine, which is opened only if anything is."""
-
-    def write(task: Task, content: bytes) -> None:
-        disk.write_part(folder, task.runs, content)
-
     engine = open_engine() if disk.check(folder, grid, resume=resume) else None
+    try:
+        outcome = _played(grid, folder, engine, look)
+    except BaseException:
+        if engine is not None:
+            engine.close(at_once=True)
+        raise
+    if engine is not None:
+        engine.close(at_once=False)
+    return outcome
+
+
+def _played(
+    grid: Grid, folder: Path, engine: Engine | None, look: Callable[[Board], None]
+) -> Outcome:
+    def write(task: Task, content: bytes) -> None:
+        try:
+            disk.write_part(folder, task.runs, content)
+        except OSError as error:
+            raise EvenhandError(f"cannot write into {str(folder)!r}: {error.strerror}") from None
+
     with disk.opened(folder, grid) as missing:
         board = Board(grid, missing, Speed())
         if engine is not None:
-            try:
-                Conductor(board, missing, engine, write, look).run()
-            except BaseException:
-                engine.close(at_once=True)
-                raise
-            engine.close(at_once=False)
+            Conductor(board, missing, engine, write, look).run()
         disk.write_failures(folder, [failure._asdict() for failure in board.given_up])
         results = SweepResults(folder)
         if results.runs_done:
             results.save_summary()
-    return board
+    return Outcome(board, results)

@@ -6,12 +6,14 @@ This is all that runs on a worker. It needs nothing but the task: no file, no st
 from __future__ import annotations
 
 import io
+import json
+import platform
 import time
 from functools import cache
 from typing import Any, NamedTuple
 
 from evenhand.arrays import Integers
-from evenhand.errors import EvenhandError, InputError
+from evenhand.errors import EvenhandError
 from evenhand.extras import load
 from evenhand.policies import posterior_means
 from evenhand.provenance import matching_versions
@@ -58,16 +60,6 @@ class Task(NamedTuple):
         last = self.pieces[-1]
         return range(self.pieces[0].first, last.first + last.runs)
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds it has."""
-        return sum(piece.runs * piece.cell.horizon for piece in self.pieces)
-
-    def __str__(self) -> str:
-        first, more = self.pieces[0], len(self.pieces) - 1
-        others = f" and {more} more cells" if more else ""
-        return f"{first.cell}, replications {first.start} to {first.stop - 1}{others}"
-
 
 class Part(NamedTuple):
     """What a worker sends back: a Parquet file's content, and seconds played of each piece."""
@@ -88,6 +80,10 @@ class CellError(EvenhandError):
         return self.reason
 
 
+class VersionError(EvenhandError):
+    """A worker has other packages than the process that sweeps; its bits could differ."""
+
+
 def play_task(task: Task) -> Part:
     """Play all runs of a task; what goes wrong is said together with its cell."""
     check_versions(task.versions)
@@ -101,19 +97,24 @@ def play_task(task: Task) -> Part:
             raise CellError(piece.cell.number, reason) from None
     table = load("polars").DataFrame(columns, schema=schema())
     file = io.BytesIO()
-    table.write_parquet(file)
+    origin = json.dumps({"seed": task.seed, "versions": task.versions})
+    table.write_parquet(file, metadata={"evenhand": origin})
     return Part(file.getvalue(), tuple(seconds))
 
 
 def check_versions(wanted: dict[str, str | None]) -> None:
     """Refuse to play with other packages than the sweep was started with: bits could differ."""
     here = matching_versions()
-    for name, version in wanted.items():
-        if here[name] != version:
-            raise InputError(
-                f"worker must have {name} {version}, as where the sweep was started, "
-                f"got {here[name]}"
-            )
+    different = [
+        f"{name} {here.get(name)} instead of {version}"
+        for name, version in wanted.items()
+        if here.get(name) != version
+    ]
+    if different:
+        raise VersionError(
+            f"worker on {platform.node()} must have what the sweep was started with, "
+            f"got {', '.join(different)}"
+        )
 
 
 @cache

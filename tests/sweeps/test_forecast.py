@@ -1,0 +1,43 @@
+"""The dry run: a measured estimate, and warnings instead of a refusal."""
+
+from __future__ import annotations
+
+import time
+
+from evenhand.sweeps.engines import Local
+from evenhand.sweeps.forecast import forecast, probe
+from evenhand.sweeps.run import conduct
+from tests.sweeps.conftest import FILE
+from tests.sweeps.test_conductor import TOO_MUCH
+
+
+def test_an_estimate_is_of_the_right_order(load, tmp_path):
+    grid = load(FILE.replace("[50, 200]", "[20_000]"))
+    found = forecast(grid, [range(grid.runs)])
+    board, _ = conduct(grid, tmp_path / "out", lambda: Local(1), resume=False)
+    assert board.busy / 3 < found.seconds < 3 * board.busy
+    assert found.warnings == []
+
+
+def test_what_is_left_takes_less(grid):
+    whole, half = forecast(grid, [range(300)]), forecast(grid, [range(150)])
+    assert 0.2 * whole.seconds < half.seconds < 0.9 * whole.seconds
+    nothing = forecast(grid, [])
+    assert (nothing.seconds, nothing.probes) == (0.0, 0)
+
+
+def test_a_probe_scales_a_part_of_a_long_run_up(load):
+    grid = load(FILE.replace("[50, 200]", "[1_000_000_000]"))
+    start = time.monotonic()
+    seconds = probe(grid.cell(0), grid)
+    assert time.monotonic() - start < 10
+    assert 50 < seconds < 5_000
+
+
+def test_floors_that_do_not_fit_are_told_and_the_rest_is_planned(load):
+    grid = load(FILE + TOO_MUCH)
+    found = forecast(grid, [range(grid.runs)])
+    told = "the floors of instance 'too much' cannot all be kept: it has no regret"
+    assert told in found.warnings
+    assert any("opt-f" in warning and "cannot be played" in warning for warning in found.warnings)
+    assert found.seconds > 0.0

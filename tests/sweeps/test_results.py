@@ -1,0 +1,74 @@
+"""Results of a sweep: also of half of one, with columns that can be used."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import polars as pl
+import pytest
+
+from evenhand import InputError, SweepResults, run_sweep
+from tests.sweeps.conftest import FILE
+
+
+@pytest.fixture
+def half(load, tmp_path, small_tasks):
+    """A sweep that lost its last parts: some cells are whole, one has a few runs."""
+    with ThreadPoolExecutor(2) as pool:
+        whole = run_sweep(load(), tmp_path / "out", executor=pool)
+    runs = whole.runs()
+    parts = sorted((tmp_path / "out" / "parts").iterdir())
+    for part in parts[len(parts) // 2 :]:
+        part.unlink()
+    return SweepResults(tmp_path / "out"), runs, whole.summary()
+
+
+def test_half_a_sweep_has_the_same_lines_as_far_as_it_goes(half):
+    found, runs, summary = half
+    assert not found.complete
+    assert found.runs().equals(runs.head(found.runs_done))
+    whole_cells = found.runs_done // 6
+    assert found.summary().head(whole_cells).equals(summary.head(whole_cells))
+    assert len(found.summary()) == -(-found.runs_done // 6)
+
+
+def test_results_hold_the_policies_that_are_complete(half):
+    found, _, _ = half
+    first, *_, last = found.instances
+    assert len(found.results(first, 200).labels) == 5
+    with pytest.raises(InputError, match="must have a complete cell at T=200"):
+        found.results(last, 200)
+
+
+@pytest.mark.parametrize(
+    ("instance", "horizon", "message"),
+    [("seting 1", 200, "did you mean 'setting 1'"), ("setting 1", 7, r"one of \[50, 200\], got 7")],
+)
+def test_what_is_not_in_the_sweep_is_refused(half, instance, horizon, message):
+    with pytest.raises(InputError, match=message):
+        half[0].results(instance, horizon)
+
+
+def test_parameters_are_numbers_where_they_all_are(load, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        numbers = run_sweep(load(), tmp_path / "one", executor=pool).summary()
+        text = FILE.replace("eta = [1, 10]", 'eta = [1, "paper"]')
+        words = run_sweep(load(text), tmp_path / "two", executor=pool).summary()
+    assert numbers.schema["eta"] == pl.Float64
+    assert set(words["eta"]) == {"1", "paper", "10"}
+    assert numbers.schema["with_floors"] == numbers.schema["tightness"] == pl.Float64
+    assert numbers["instance_seed"].unique().drop_nulls().to_list() == [0, 1]
+
+
+def test_it_says_what_it_is(half):
+    assert repr(half[0]).startswith("SweepResults('")
+    assert "50 cells" in repr(half[0])
+
+
+def test_a_summary_on_disk_says_where_it_came_from(load, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        run_sweep(load(), tmp_path / "out", executor=pool)
+    about = pl.read_parquet_metadata(tmp_path / "out" / "summary.parquet")["evenhand"]
+    assert '"seed": 7' in about
+    part = next((tmp_path / "out" / "parts").iterdir())
+    assert '"seed": 7' in pl.read_parquet_metadata(part)["evenhand"]
