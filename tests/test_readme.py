@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,17 @@ def blocks(language):
 
 
 @pytest.mark.parametrize("position", range(len(blocks("python"))))
-def test_its_programs_run(position, capsys):
-    exec(compile(blocks("python")[position], "README.md", "exec"), {})
+def test_its_programs_run(position, capsys, tmp_path, monkeypatch):
+    program = blocks("python")[position]
+    if "examples/sweep.toml" in program:
+        small = (ROOT / "examples" / "sweep.toml").read_text(encoding="utf-8")
+        small = small.replace("20_000]", "3_000]").replace("replications = 20", "replications = 2")
+        (tmp_path / "examples").mkdir()
+        (tmp_path / "examples" / "sweep.toml").write_text(small, encoding="utf-8")
+        for name in ("setting1.toml", "setting2.toml"):
+            shutil.copy(ROOT / "examples" / name, tmp_path / "examples")
+        monkeypatch.chdir(tmp_path)
+    exec(compile(program, "README.md", "exec"), {})
     assert capsys.readouterr().out
 
 

@@ -50,11 +50,13 @@ def write_page(
     overall = draw_maps(charts.overall_maps(summary))
     means = means_table(summary)
     sections = [Section("Words", bullets(WORDS).html)]
-    if overall or means:
-        sections.append(Section("Across instances", gallery(overall, wide=True) + means))
+    if overall:
+        sections.append(Section("Across instances", gallery(overall, wide=True)))
     for instance in drawn:
         tell(f"drawing {instance}")
         sections.append(Section(instance, draw_instance(found, summary, instance)))
+    if means:
+        sections.append(Section("Means over random instances", means))
     sections.append(Section("All cells", summary_table(summary)))
     sections.append(Section("How it was made", origin(found)))
     write_text(path, page("Sweep", lead(found, len(drawn)), sections, banner(found)))
