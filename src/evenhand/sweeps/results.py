@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand.arrays import Floats
 from evenhand.checks import known
 from evenhand.errors import InputError
 from evenhand.extras import load
@@ -20,13 +18,12 @@ from evenhand.plain import written
 from evenhand.results import Results
 from evenhand.storage import write_whole
 from evenhand.sweeps.folder import FAILURES, SUMMARY, PartFile, parts, read_about
-from evenhand.sweeps.instances import Generated
+from evenhand.sweeps.reading import LISTS, InstanceRuns, read_part
 from evenhand.sweeps.tasks import kept_rounds, schema
 
 if TYPE_CHECKING:
     import polars
 
-LISTS = ("expected", "realised", "played", "estimates")
 FOUND = (
     "reward",
     "regret",
@@ -232,49 +229,6 @@ class SweepResults:
             seconds=float("nan"),
             provenance=self.about,
         )
-
-
-class InstanceRuns:
-    """The runs of one instance as flat arrays, from which each cell's are cut."""
-
-    def __init__(self, about: dict[str, Any], table: polars.DataFrame) -> None:
-        self.arms, self.floors = arms_and_floors(about)
-        self.table = table
-        self._cell = table["cell"].to_numpy()
-        self._flat = {name: table[name].explode().to_numpy() for name in LISTS}
-        self._ends = {
-            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
-            for name in LISTS
-        }
-
-    def of(self, number: int) -> range:
-        """Return the lines that belong to a cell."""
-        start, stop = np.searchsorted(self._cell, [number, number + 1])
-        return range(int(start), int(stop))
-
-    def values(self, name: str, number: int) -> NDArray[Any]:
-        """Return a column of lists for a cell: one row a run."""
-        lines, ends = self.of(number), self._ends[name]
-        flat = self._flat[name][ends[lines.start] : ends[lines.stop]]
-        return flat.reshape(len(lines), -1)
-
-
-def read_part(path: Path) -> polars.DataFrame:
-    """Read a part."""
-    pl = load("polars")
-    try:
-        table: polars.DataFrame = pl.read_parquet(path)
-        return table.select(list(schema()))
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{str(path)!r} must be an undamaged part: {error}") from None
-
-
-def arms_and_floors(about: dict[str, Any]) -> tuple[tuple[str, ...], Floats]:
-    """Return the names and floors of an instance's arms; generated ones are drawn again."""
-    if isinstance(about["arms"], list):
-        return tuple(about["arms"]), np.array(about["floors"])
-    problem = Generated("", **about).build().problem
-    return problem.arms, problem.floors
 
 
 def _first_run(part: PartFile) -> int:
