@@ -61,7 +61,7 @@ def test_the_given_table_is_neither_changed_nor_frozen():
         (Joint([["a"], ["b"]], [0.5]), r"one for each of 2 sets"),
         (Joint([["a"], ["b"]], [1.5, -0.5]), r"probability of set '1' must be .* got 1.5"),
         (Joint([["a"], ["x"]], [0.5, 0.5]), r"unknown arm in set 2 'x'"),
-        (Joint([["a", "a"]], [1.0]), r"arms of set 1 must be different names"),
+        (Joint([["a", "a"]], [1.0]), r"arms of set 1 must have different names"),
         (Joint(["ab"], [1.0]), r"set 1 must be a list, got 'ab'"),
         (Joint([1], [1.0]), r"set 1 must be a list, got 1"),
         (Joint([[1, [1], 0]], [1.0]), r"set 1 must be made of 0 and 1"),

@@ -20,9 +20,11 @@ NATURE_KEYS = (*ARM_KEYS, "mean", "availability")
 def read_toml(path: Path) -> dict[str, Any]:
     """Read and parse a TOML file; whatever is wrong with it is said together with its name."""
     try:
-        return parse_toml(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {str(path)!r}: {error}") from None
+    try:
+        return parse_toml(text)
     except InputError as error:
         raise InputError(f"{path} is {error}") from None
 

@@ -53,6 +53,8 @@ def write_text(path: Path, text: str) -> None:
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Let ``write`` fill a temporary neighbour of ``path``, then rename it into place."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"output must go into a file, got {str(path)!r}")
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)

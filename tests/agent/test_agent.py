@@ -58,7 +58,7 @@ def test_nobody_awake_is_a_legal_round_in_which_debts_grow():
     ("awake", "message"),
     [
         (["a", "bb"], "unknown awake arm 'bb'"),
-        (["a", "a"], "awake arms must be different names"),
+        (["a", "a"], "awake arms must have different names"),
         ("a", "awake arms must be a list of names"),
         ([1], "non-empty string"),
     ],
@@ -263,7 +263,7 @@ def test_old_feedback_does_not_reach_a_new_arm_of_the_same_name():
     ("change", "message"),
     [
         (lambda agent: agent.retire([1]), "unknown arm"),
-        (lambda agent: agent.join("a"), "arms must be different names"),
+        (lambda agent: agent.join("a"), "arms must have different names"),
         (lambda agent: agent.join(""), "non-empty string"),
         (lambda agent: agent.join("d", floor=1.2), "floor of arm 'd' must be .* got 1.2"),
         (lambda agent: agent.join("d", weight=-1), "weight of arm 'd' must be .* got -1"),

@@ -164,6 +164,23 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path):
     assert "Traceback" not in said
 
 
+def test_a_sweep_plays_though_its_output_is_closed(small, tmp_path):
+    command = f"{sys.executable} -m evenhand sweep {small} --out {tmp_path / 'out'} >&-"
+    assert subprocess.run(command, shell=True, check=False, timeout=60).returncode == 0
+    assert SweepResults(tmp_path / "out").complete
+
+
+@pytest.mark.parametrize("target", ["a folder", "a pipe"])
+def test_a_report_goes_into_a_file_and_replaces_nothing_else(evenhand, small, tmp_path, target):
+    assert evenhand("sweep", small, "--out", tmp_path / "out").returncode == 0
+    place = tmp_path / target
+    place.mkdir() if target == "a folder" else os.mkfifo(place)
+    done = evenhand("report", tmp_path / "out", "--format", "csv", "--out", place)
+    assert done.returncode == 2
+    assert "output must go into a file" in done.stderr
+    assert not place.is_file()
+
+
 def test_a_dry_run_prints_cells_rounds_and_time_and_writes_nothing(evenhand, small, tmp_path):
     before = set(tmp_path.iterdir())
     done = evenhand("sweep", small, "--dry-run")

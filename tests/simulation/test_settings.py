@@ -94,7 +94,7 @@ def test_a_trace_with_recorded_rewards_in_files_beside_it(load, tmp_path):
         (HEAD + ARMS.replace('"b"', '""'), "name of arm number 2 must be a non-empty string"),
         (HEAD + ARMS + POLICY + "eta = 0", "eta of policy 'tscsf-b' must be"),
         (HEAD + ARMS + POLICY + "etta = 1", "did you mean 'eta'"),
-        (HEAD + ARMS + POLICY * 2, "labels of policies must be different"),
+        (HEAD + ARMS + POLICY * 2, "policies must have different names"),
         (HEAD + ARMS + POLICY + "label = 3", "label of a policy must be a non-empty string"),
         (HEAD + ARMS + POLICY + "label = []", "label of a policy must be a non-empty string"),
         (HEAD + ARMS + '[rewards]\nrecorded = "r.csv"\nkind = "beta"\n', "unknown key of .*kind"),

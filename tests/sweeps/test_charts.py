@@ -100,3 +100,15 @@ def test_latex_has_no_command_in_a_name(found):
     (line,) = [line for line in as_latex(summary).splitlines() if "tscsf-b" in line]
     assert line.startswith(r"50\% \{a\_b\} & tscsf-b eta=1 debt=cumulative & 50 & $")
     assert line.endswith(r"\% \\")
+
+
+def test_dollars_and_underscores_in_a_label_are_drawn_as_they_are(load, tmp_path):
+    text = FILE.replace('name = "lfg"', 'name = "lfg"\nlabel = "_$\\\\x$"')
+    with ThreadPoolExecutor(2) as pool:
+        found = run_sweep(load(text), tmp_path / "out", executor=pool)
+    results = found.results("setting 1", 200)
+    (panel,) = charts.panels(found, results.labels)
+    figure = figures.regret_curves(results, panel.lines, "$title$")
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words[-1] == r" _\$\x\$"
+    assert figures.as_svg(figure).startswith(b"<?xml")

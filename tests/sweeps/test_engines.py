@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+import socket
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from evenhand import Grid, InputError, provenance
+from evenhand import Grid, InputError, provenance, run_sweep
 from evenhand.provenance import matching_versions
 from evenhand.sweeps import engines
 from evenhand.sweeps.engines import Borrowed, Cluster, Local
@@ -77,6 +80,23 @@ def test_a_borrowed_executor_says_how_many_workers_it_has():
     with ThreadPoolExecutor(7) as pool:
         assert Borrowed(pool).workers() == 7
         assert Borrowed(pool, 3).workers() == 3
+
+
+def test_a_pool_that_forks_is_refused_and_one_that_spawns_is_not(grid, tmp_path):
+    fork, spawn = (multiprocessing.get_context(name) for name in ("fork", "spawn"))
+    with ProcessPoolExecutor(1, mp_context=fork) as pool, pytest.raises(InputError, match="forks"):
+        run_sweep(grid, tmp_path / "out", executor=pool)
+    assert not (tmp_path / "out").exists()
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        assert run_sweep(grid, tmp_path / "out", executor=pool).complete
+
+
+def test_a_scheduler_that_accepts_and_stays_silent_is_given_up_in_time():
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        start = time.monotonic()
+        with pytest.raises(InputError, match="scheduler must answer within 5 seconds"):
+            Cluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+        assert time.monotonic() - start < 9
 
 
 def test_a_scheduler_has_workers_of_its_own():

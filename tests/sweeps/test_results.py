@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
@@ -72,3 +73,29 @@ def test_a_summary_on_disk_says_where_it_came_from(load, tmp_path):
     assert '"seed": 7' in about
     part = next((tmp_path / "out" / "parts").iterdir())
     assert '"seed": 7' in pl.read_parquet_metadata(part)["evenhand"]
+
+
+def test_a_folder_is_read_by_its_name_and_not_as_a_pattern(load, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        one = run_sweep(load(), tmp_path / "run1", executor=pool).runs()
+        other = load(FILE.replace("seed = 7", "seed = 8"))
+        two = run_sweep(other, tmp_path / "run[1]", executor=pool).runs()
+        three = run_sweep(other, tmp_path / "ru*", executor=pool).runs()
+    assert not two.equals(one)
+    assert two.equals(three)
+
+
+def test_parts_that_overlap_are_refused_by_readers_too(load, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        run_sweep(load(), tmp_path / "out", executor=pool)
+    part = next((tmp_path / "out" / "parts").iterdir())
+    shutil.copy(part, part.with_name("000000000001-000000000003.parquet"))
+    with pytest.raises(InputError, match="must be a part of this sweep, and of no other"):
+        SweepResults(tmp_path / "out")
+
+
+@pytest.mark.parametrize("about", ["[]", "{", "{}", '{"settings": {"instances": {}}}'])
+def test_a_damaged_description_is_told(load, tmp_path, about):
+    (tmp_path / "sweep.json").write_text(about)
+    with pytest.raises(InputError, match="must hold a sweep"):
+        SweepResults(tmp_path)

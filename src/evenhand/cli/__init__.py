@@ -71,6 +71,9 @@ def main() -> None:
     except EvenhandError as error:
         say(errors, f"evenhand: {error}")
         sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
+    except (OSError, MemoryError) as error:
+        say(errors, f"evenhand: {error or 'not enough memory'}")
+        sys.exit(1)
     except Stopped:
         errors.print("evenhand: stopped")
         sys.exit(130)

@@ -59,14 +59,7 @@ class LiveTable:
 
 
 def state_line(board: Board) -> str:
-    """Return the whole in one line.
-
-    >>> from evenhand.sweeps import Grid
-    >>> from evenhand.policies import make_policy
-    >>> from evenhand.sweeps.speed import Speed
-    >>> state_line(Board(Grid((), {"lfg": make_policy("lfg")}, (10,), 1, 7), [], Speed()))
-    '0 of 0 cells, 0 of 0 runs | no workers there | 0 rounds/s | 0 failures | 0:00:00 so far'
-    """
+    """Return the whole in one line."""
     grid, left = board.grid, board.seconds_left
     workers = f"{board.workers} workers" if board.workers else "no workers there"
     if board.workers and not board.rounds:

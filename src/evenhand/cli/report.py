@@ -15,7 +15,7 @@ from evenhand.cli.screen import errors, say, screen
 from evenhand.storage import write_text, write_whole
 from evenhand.sweeps import SweepResults
 from evenhand.sweeps.latex import as_latex
-from evenhand.sweeps.page import write_page
+from evenhand.sweeps.page import banner, write_page
 
 SUFFIXES = {"html": ".html", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
 
@@ -47,6 +47,8 @@ def report(
         write: Any = summary.write_csv if form == "csv" else summary.write_parquet
         write_whole(path, write)
     say(screen, str(path))
+    if not found.complete:
+        say(errors, banner(found))
 
 
 def _update(status: Status, words: str) -> None:

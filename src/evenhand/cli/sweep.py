@@ -130,7 +130,7 @@ def show(board: Board, results: SweepResults) -> None:
         if grid.cells > MANY_CELLS:
             screen.print(f"... and {grid.cells - MANY_CELLS:,} more cells")
         screen.print()
-    say(screen, f"Results are in {out}; for all of them as a page: evenhand report {out}")
+        say(screen, f"Results are in {out}; for all of them as a page: evenhand report {out}")
     for failure in board.given_up[:MANY_CELLS]:
         first, last = failure.replications
         say(

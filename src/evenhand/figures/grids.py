@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.arrays import Floats
 from evenhand.extras import load
-from evenhand.figures.house import COLOURS, Line, band, colour, new, styled
+from evenhand.figures.house import COLOURS, Line, band, colour, literal, new, styled
 from evenhand.results import Results
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def regret_curves(results: Results, lines: Sequence[Line], title: str) -> Figure
             curve = curve._replace(low=curve.mean, high=curve.mean)
         band(axes, curve, line, ink)
     axes.axhline(0.0, color=COLOURS["opt-f"], linewidth=0.8)
-    axes.set(xscale="log", xlabel="round", ylabel="time-averaged regret", title=title)
+    axes.set(xscale="log", xlabel="round", ylabel="time-averaged regret", title=literal(title))
     axes.set_yscale("symlog", linthresh=1e-2)
     axes.set_xlim(min(FIRST_SHOWN, results.horizon / 2), results.horizon)
     handles, words = axes.get_legend_handles_labels()
@@ -98,7 +98,7 @@ def heat_maps(heat: Heat, title: str) -> Figure:
     figure, (left, right) = load("matplotlib.pyplot").subplots(
         1, 2, figsize=(MAPS_WIDTH, height), sharey=True, layout="constrained"
     )
-    figure.suptitle(title, fontsize=8)
+    figure.suptitle(literal(title), fontsize=8)
     regret, shortfall = 1e3 * heat.regret, 1e3 * heat.shortfall
     colours = load("matplotlib.colors")
     reach, worst = _largest(np.abs(regret)), _largest(shortfall)
@@ -120,8 +120,9 @@ def _map(axes: Axes, heat: Heat, values: Floats, title: str, palette: str, norm:
     """Draw one map, with a number in each cell or, if there are too many, a colour bar."""
     colours = load("matplotlib").colormaps[palette].with_extremes(bad=MISSING)
     image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto")
-    axes.set_xticks(range(len(heat.columns)), list(heat.columns), rotation=45, ha="right")
-    axes.set_yticks(range(len(heat.rows)), list(heat.rows))
+    columns, rows = ([literal(word) for word in words] for words in (heat.columns, heat.rows))
+    axes.set_xticks(range(len(columns)), columns, rotation=45, ha="right")
+    axes.set_yticks(range(len(rows)), rows)
     axes.set(xlabel=heat.column_name, title=title)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)

@@ -117,10 +117,20 @@ def colour(policy: str) -> str:
     return COLOURS.get(policy, OTHER_COLOUR)
 
 
+def literal(words: str) -> str:
+    r"""Return words in which matplotlib sees no formula, and that it does not leave out of legends.
+
+    >>> print(literal("$x$"), literal("_x"))
+    \$x\$  _x
+    """
+    plain = words.replace("$", r"\$")
+    return f" {plain}" if plain.startswith("_") else plain
+
+
 def band(axes: Axes, curve: Curve, line: Line, ink: Any = None) -> None:
     """Draw a curve with its interval, in the policy's colour or another ink."""
     ink = colour(line.policy) if ink is None else ink
-    axes.plot(curve.rounds, curve.mean, line.style, color=ink, label=line.words)
+    axes.plot(curve.rounds, curve.mean, line.style, color=ink, label=literal(line.words))
     if np.isfinite(curve.low).all():
         axes.fill_between(curve.rounds, curve.low, curve.high, color=ink, alpha=0.18, lw=0)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.arrays import Floats, Integers
-from evenhand.figures.house import COLOURS, colour, legend_below, new, styled
+from evenhand.figures.house import COLOURS, colour, legend_below, literal, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def frontier(spots: Sequence[Spot], title: str, note: str = "") -> Figure:
             color=colour(spot.policy),
             elinewidth=0.7,
             clip_on=False,
-            label=spot.words,
+            label=literal(spot.words),
         )
     axes.axhline(0.0, color=COLOURS["opt-f"], linewidth=0.6)
     axes.set_xscale("symlog", linthresh=1e-4)

@@ -197,8 +197,8 @@ def connect(distributed: Any, address: str) -> Any:
         asyncio.run(_greet(distributed, address))
         return distributed.Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
     except Exception as error:
-        usual = isinstance(error, OSError | ValueError)
-        reason = str(error) if usual else "what answers there is no scheduler of dask's"
+        usual = isinstance(error, OSError | ValueError) and str(error)
+        reason = str(error) if usual else "what is there is no scheduler of dask's"
         raise InputError(
             f"scheduler must answer within {ANSWER_SECONDS} seconds, got none at {address!r}: "
             f"{reason}"
@@ -207,7 +207,8 @@ def connect(distributed: Any, address: str) -> Any:
 
 async def _greet(distributed: Any, address: str) -> None:
     secrets = distributed.Security().get_connection_args("client")
-    comm = await load("distributed.comm").connect(address, timeout=ANSWER_SECONDS, **secrets)
+    hello = load("distributed.comm").connect(address, timeout=ANSWER_SECONDS, **secrets)
+    comm = await asyncio.wait_for(hello, ANSWER_SECONDS)
     await comm.close()
 
 
@@ -215,6 +216,12 @@ class Borrowed:
     """Somebody else's executor, which they will close."""
 
     def __init__(self, executor: Executor, workers: int | None = None) -> None:
+        context = getattr(executor, "_mp_context", None)
+        if context is not None and context.get_start_method() == "fork":
+            raise InputError(
+                "a process pool must start its processes anew, got one that forks, in which polars "
+                "hangs: give it mp_context=multiprocessing.get_context('spawn')"
+            )
         self._executor = executor
         own = getattr(executor, "_max_workers", None)
         self._workers = worker_count(own if workers is None else workers)

@@ -45,7 +45,8 @@ class PartFile(NamedTuple):
 
 def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
     """Complain about a folder that a sweep could not go into; return the runs that it lacks."""
-    fresh = not (folder / ABOUT).exists()
+    with unwritable_told(folder):
+        fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
         raise InputError(f"{str(folder)!r} holds a sweep already; to go on with it, resume it")
     if not fresh:
@@ -57,7 +58,7 @@ def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
 @contextmanager
 def opened(folder: Path, grid: Grid) -> Iterator[list[range]]:
     """Hold a checked folder for writing; give the runs that are missing."""
-    with locked(folder):
+    with unwritable_told(folder), locked(folder):
         if (folder / ABOUT).exists():
             check_same(folder, describe(grid))
         else:
@@ -67,6 +68,15 @@ def opened(folder: Path, grid: Grid) -> Iterator[list[range]]:
         (folder / FAILURES).unlink(missing_ok=True)
         clear_rubble(folder)
         yield missing(folder, grid.runs)
+
+
+@contextmanager
+def unwritable_told(folder: Path) -> Iterator[None]:
+    """Say in one line what the system has against writing here: no room, no right, no such name."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write into {str(folder)!r}: {error.strerror}") from None
 
 
 def describe(grid: Grid) -> dict[str, Any]:
@@ -135,8 +145,10 @@ def differences(there: object, here: object, place: str = "") -> Iterator[str]:
 def read_about(folder: Path) -> dict[str, Any]:
     """Return what a sweep is, or complain about a folder that holds none."""
     try:
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        return about
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        if isinstance(about, dict):
+            return about
+        reason = f"{ABOUT} is damaged"
     except OSError as error:
         reason = f"{ABOUT}: {error.strerror}"
     except ValueError as error:
@@ -162,10 +174,16 @@ def _is_whole(path: Path) -> bool:
         return file.read() == MAGIC
 
 
-def parts(folder: Path) -> list[PartFile]:
-    """Return the parts that are whole, in the order of their runs."""
+def parts(folder: Path, runs: int) -> list[PartFile]:
+    """Return the parts that are whole, in the order of their runs, which must not overlap."""
     whole = [part for part in _named(folder) if _is_whole(part.path)]
-    return sorted(whole, key=lambda part: part.runs.start)
+    whole.sort(key=lambda part: part.runs.start)
+    end = 0
+    for part in whole:
+        if part.runs.start < end or part.runs.stop > runs:
+            raise InputError(f"{str(part.path)!r} must be a part of this sweep, and of no other")
+        end = part.runs.stop
+    return whole
 
 
 def _named(folder: Path) -> Iterator[PartFile]:
@@ -179,9 +197,7 @@ def _named(folder: Path) -> Iterator[PartFile]:
 def missing(folder: Path, runs: int) -> list[range]:
     """Return the runs that no part holds."""
     gaps, end = [], 0
-    for part in parts(folder):
-        if part.runs.start < end or part.runs.stop > runs:
-            raise InputError(f"{str(part.path)!r} must be a part of this sweep, and of no other")
+    for part in parts(folder, runs):
         if part.runs.start > end:
             gaps.append(range(end, part.runs.start))
         end = part.runs.stop

@@ -25,6 +25,7 @@ from evenhand.plain import written
 from evenhand.simulation import Settings
 from evenhand.simulation.description import describe_environment
 
+MANY_SEEDS = 1_000_000
 GENERATE_KEYS = ("arms", "plays", "tightness", "seeds")
 
 
@@ -177,7 +178,10 @@ def _seeds(given: object) -> list[int]:
     """Return a list of seeds; a number says how many, counted from 0."""
     if isinstance(given, list):
         return [whole("seed to generate", seed, least=0) for seed in as_list("seeds", given)]
-    return list(range(whole("seeds to generate", given, least=1)))
+    count = whole("seeds to generate", given, least=1)
+    if count > MANY_SEEDS:
+        fail("seeds to generate", f"at most {MANY_SEEDS:,}", count)
+    return list(range(count))
 
 
 def as_list(thing: str, given: object) -> list[Any]:

@@ -37,10 +37,11 @@ def as_latex(summary: polars.DataFrame) -> str:
 def escaped(text: str) -> str:
     r"""Return a text in which LaTeX finds no commands.
 
-    >>> print(escaped("50% of a_b"))
-    50\% of a\_b
+    >>> print(escaped("50% of a_b"), escaped("[1ex]"))
+    50\% of a\_b {}[1ex]
     """
-    return "".join(SPECIAL.get(sign, sign) for sign in text)
+    plain = "".join(SPECIAL.get(sign, sign) for sign in text)
+    return "{}" + plain if plain.startswith("[") else plain
 
 
 def _row(line: dict[str, Any]) -> str:

@@ -90,8 +90,9 @@ def lead(found: SweepResults, drawn: int) -> str:
 def origin(found: SweepResults) -> str:
     """Return versions and commit."""
     about = found.about
-    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    lines = [f"Begun {about['created']} with {versions}", f"Commit: {about['commit'] or 'none'}"]
+    versions = about.get("versions", {}).items()
+    packages = ", ".join(f"{name} {version}" for name, version in versions)
+    lines = [f"Begun {about.get('created')} with {packages}", f"Commit: {about.get('commit')}"]
     return bullets(lines).html
 
 

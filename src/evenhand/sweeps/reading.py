@@ -49,7 +49,7 @@ def read_part(path: Path) -> polars.DataFrame:
     """Read a part."""
     pl = load("polars")
     try:
-        table: polars.DataFrame = pl.read_parquet(path)
+        table: polars.DataFrame = pl.read_parquet(path, glob=False)
         return table.select(list(schema()))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{str(path)!r} must be an undamaged part: {error}") from None

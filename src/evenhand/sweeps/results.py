@@ -67,7 +67,7 @@ class SweepResults:
             self.replications: int = grid["replications"]
         except (KeyError, TypeError) as error:
             raise InputError(f"{str(self.folder)!r} must hold a sweep: no {error}") from None
-        self._parts = parts(self.folder)
+        self._parts = parts(self.folder, self.cells * self.replications)
         # Neighbouring instances want the same parts.
         self._read = lru_cache(maxsize=4)(read_part)
 

@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
-from evenhand.errors import EvenhandError
 from evenhand.sweeps import folder as disk
 from evenhand.sweeps.board import Board
 from evenhand.sweeps.conductor import Conductor
@@ -87,10 +86,7 @@ def _played(
     grid: Grid, folder: Path, engine: Engine | None, look: Callable[[Board], None]
 ) -> Outcome:
     def write(task: Task, content: bytes) -> None:
-        try:
-            disk.write_part(folder, task.runs, content)
-        except OSError as error:
-            raise EvenhandError(f"cannot write into {str(folder)!r}: {error.strerror}") from None
+        disk.write_part(folder, task.runs, content)
 
     with disk.opened(folder, grid) as missing:
         board = Board(grid, missing, Speed())
