@@ -1,15 +1,18 @@
-"""Run all benchmarks, print a table and write it to ``benchmarks/results.json``."""
+"""Run all benchmarks or the suites named, print tables, and write ``benchmarks/results.json``."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks import movielens, optimum, reproduction, simulation, sweeps
+from benchmarks.row import Row
+from evenhand.checks import known
 from evenhand.provenance import provenance
 from evenhand.storage import write_text
 
@@ -24,25 +27,31 @@ SUITES = {
 
 
 def main() -> None:
-    """Measure everything, one thing at a time."""
+    """Measure the suites that are named, or all, one thing at a time; keep the others' rows."""
+    wanted = sys.argv[1:] or list(SUITES)
+    known("suite", wanted, SUITES)
     console = Console(highlight=False)
-    document: dict[str, list[dict[str, object]]] = {}
+    document = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     missed: list[str] = []
-    for name, measure in SUITES.items():
-        table = Table(title=name, box=None, pad_edge=False, title_justify="left")
-        for column in ("what", "measured", "wanted", ""):
-            table.add_column(column, justify="left" if column == "what" else "right")
-        rows = measure()
-        for row in rows:
-            met = {None: "", True: "yes", False: "[red]no[/red]"}[row.met]
-            table.add_row(row.what, f"{row.measured:,.4g} {row.unit}", row.wanted, met)
-        console.print(table)
+    for name in wanted:
+        rows = SUITES[name]()
+        console.print(table_of(name, rows))
         console.print()
-        document[name] = [row._asdict() for row in rows]
+        document[name] = {"provenance": provenance({}), "rows": [row._asdict() for row in rows]}
         missed += [row.what for row in rows if row.met is False]
-    text = json.dumps({"provenance": provenance({}), "suites": document}, indent=2) + "\n"
-    write_text(RESULTS, text)
+    write_text(RESULTS, json.dumps(document, indent=2) + "\n")
     sys.exit(f"missed: {'; '.join(missed)}" if missed else 0)
+
+
+def table_of(name: str, rows: Sequence[Row]) -> Table:
+    """Return the rows of a suite for the screen."""
+    table = Table(title=name, box=None, pad_edge=False, title_justify="left")
+    for column in ("what", "measured", "wanted", ""):
+        table.add_column(column, justify="left" if column == "what" else "right")
+    for row in rows:
+        met = {None: "", True: "yes", False: "[red]no[/red]"}[row.met]
+        table.add_row(row.what, f"{row.measured:,.4g} {row.unit}", row.wanted, met)
+    return table
 
 
 if __name__ == "__main__":
