@@ -44,6 +44,19 @@ def matching_versions() -> dict[str, str | None]:
     return {"python": python, **packages, "source": _source_digest()}
 
 
+def version_differences(wanted: dict[str, str | None], found: dict[str, str | None]) -> list[str]:
+    """Say which versions are not the wanted ones.
+
+    >>> version_differences({"numpy": "2.0", "scipy": "1.0"}, {"numpy": "1.0", "scipy": "1.0"})
+    ['numpy 1.0 instead of 2.0']
+    """
+    return [
+        f"{name} {found.get(name)} instead of {version}"
+        for name, version in wanted.items()
+        if found.get(name) != version
+    ]
+
+
 def _source_digest() -> str:
     """Return a digest of this package's files: two clones of one version may differ."""
     package = Path(__file__).resolve().parent

@@ -51,7 +51,7 @@ def write_text(path: Path, text: str) -> None:
     write_whole(path, write)
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary neighbour of ``path``, then rename it into place."""
     if path.exists() and not path.is_file():
         raise InputError(f"output must go into a file, got {str(path)!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 
 from rich.console import Group
 from rich.live import Live
@@ -24,7 +23,7 @@ class LiveTable:
     """Shows a board on standard error: a table on a terminal, else a line every half minute."""
 
     def __init__(self) -> None:
-        self._start = self._shown = time.monotonic()
+        self._shown = time.monotonic()
         self._live: Live | None = None
 
     def __enter__(self) -> LiveTable:
@@ -33,12 +32,7 @@ class LiveTable:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
 

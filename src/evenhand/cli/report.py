@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.status import Status
@@ -44,8 +44,7 @@ def report(
         write_text(path, as_latex(found.summary()))
     else:
         summary = found.summary()
-        write: Any = summary.write_csv if form == "csv" else summary.write_parquet
-        write_whole(path, write)
+        write_whole(path, summary.write_csv if form == "csv" else summary.write_parquet)
     say(screen, str(path))
     if not found.complete:
         say(errors, banner(found))

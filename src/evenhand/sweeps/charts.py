@@ -80,8 +80,6 @@ def instance_maps(found: SweepResults, summary: polars.DataFrame, instance: str)
     lines = summary.filter(load("polars").col("instance") == instance).to_dicts()
     parameters = [key for policy in found.policies.values() for key in policy if key != "name"]
     axes = [*dict.fromkeys(parameters), "horizon"]
-    if all(line["regret"] is None for line in lines):
-        return []
     made: list[Map] = []
     for policy in dict.fromkeys(line["policy"] for line in lines):
         own = [line for line in lines if line["policy"] == policy]

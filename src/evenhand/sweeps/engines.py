@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from evenhand.checks import whole
 from evenhand.errors import EvenhandError, InputError
 from evenhand.extras import load
-from evenhand.provenance import matching_versions
+from evenhand.provenance import matching_versions, version_differences
 from evenhand.simulation.runner import available_cores
 
 ANSWER_SECONDS = 5
@@ -134,11 +134,7 @@ class Cluster:
         except ImportError as error:
             raise InputError(f"every worker must have evenhand[cluster], got: {error}") from None
         for worker, versions in there.items():
-            different = [
-                f"{name} {versions.get(name)} instead of {version}"
-                for name, version in matching_versions().items()
-                if versions.get(name) != version
-            ]
+            different = version_differences(matching_versions(), versions)
             if different:
                 raise InputError(
                     f"worker {worker} must have the versions that are here, got "

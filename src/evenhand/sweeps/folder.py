@@ -207,11 +207,7 @@ def missing(folder: Path, runs: int) -> list[range]:
 def write_part(folder: Path, runs: range, content: bytes) -> None:
     """Write a part, whole or not at all."""
     path = folder / PARTS / f"{runs.start:012d}-{runs.stop:012d}.parquet"
-    write_whole(path, lambda neighbour: _write_bytes(neighbour, content))
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
+    write_whole(path, lambda neighbour: neighbour.write_bytes(content))
 
 
 def write_failures(folder: Path, failures: Sequence[Mapping[str, Any]]) -> None:

@@ -1,6 +1,6 @@
 """A task: about a second or more of neighbouring runs, played by a worker and sent back as Parquet.
 
-This is all that runs on a worker. It needs nothing but the task: no file, no state, no clock.
+This is all that runs on a worker. It needs nothing but the task: no file and no state.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evenhand.arrays import Integers
 from evenhand.errors import EvenhandError
 from evenhand.extras import load
 from evenhand.policies import posterior_means
-from evenhand.provenance import matching_versions
+from evenhand.provenance import matching_versions, version_differences
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.delay import Delay
 from evenhand.simulation.run import Record, Run, checkpoints, new_watch, streams
@@ -104,12 +104,7 @@ def play_task(task: Task) -> Part:
 
 def check_versions(wanted: dict[str, str | None]) -> None:
     """Refuse to play with other packages than the sweep was started with: bits could differ."""
-    here = matching_versions()
-    different = [
-        f"{name} {here.get(name)} instead of {version}"
-        for name, version in wanted.items()
-        if here.get(name) != version
-    ]
+    different = version_differences(wanted, matching_versions())
     if different:
         raise VersionError(
             f"worker on {platform.node()} must have what the sweep was started with, "
