@@ -348,7 +348,7 @@ def damaged(change):
     [
         ("{", "snapshot must be JSON"),
         ("[]", "snapshot must have the format 'evenhand agent'"),
-        (damaged(lambda d: d.update(version=2)), "snapshot must be of version 1, got 2"),
+        (damaged(lambda d: d.update(version=1)), "snapshot must be of version 2, got 1"),
         (damaged(lambda d: d.pop("state")), "snapshot must be undamaged, got KeyError: 'state'"),
         (damaged(lambda d: d["state"]["played"].pop()), "played has 2 entries for 3 arms"),
         (damaged(lambda d: d["problem"].update(plays=0)), "plays must be"),

@@ -11,8 +11,9 @@ from evenhand.agent.ledger import Decision, Ledger, Receipt
 from evenhand.arrays import Floats, Integers
 from evenhand.checks import fail, known, names, number, whole
 from evenhand.errors import InputError, SnapshotError
+from evenhand.optimum.feasibility import attainable
 from evenhand.policies import Policy, Situation, make_policy, new_state, posterior_means
-from evenhand.policies.state import State, only_arms, with_new_arm
+from evenhand.policies.state import State, awake_rates, only_arms, with_new_arm
 from evenhand.policies.steps import advance, choose, learn
 from evenhand.problem import Problem
 
@@ -169,13 +170,16 @@ class Agent:
         return self._problem.by_arm(self._state.debts)
 
     def targets(self) -> dict[str, float]:
-        """Return the floors that the policy aims at: less than promised where they cannot be kept.
+        """Return as much of every floor as looks attainable under the awake rates measured so far.
 
-        Only ``priced`` looks ahead in this way; other policies aim at every floor as it is.
+        That is the floor itself, or less where the floors do not all fit: then what lacks is
+        shared fairly. Arms are taken to wake independently; a reading, which nothing depends on.
         """
-        floors, state = self._problem.floors, self._state
-        known_ahead = self._policy.looks_ahead and state.refresh[0] > 0
-        return self._problem.by_arm(state.targets if known_ahead else floors)
+        problem, state = self._problem, self._state
+        if self.rounds == 0:
+            return problem.by_arm(problem.floors)
+        plays = min(problem.plays, len(problem.arms))
+        return problem.by_arm(attainable(problem.floors, awake_rates(state), plays))
 
     def posterior_means(self) -> dict[str, float]:
         """Return the estimated mean reward of each arm."""

@@ -14,7 +14,7 @@ from evenhand.policies import REGISTRY, Policy, State, make_policy, new_state, p
 from evenhand.problem import Problem
 
 FORMAT = "evenhand agent"
-VERSION = 1
+VERSION = 2
 
 
 class Pieces(NamedTuple):

@@ -36,7 +36,8 @@ class Optimum:
     with_floors, without_floors
         Their rewards per round: Opt-F and Opt-NF.
     bound
-        The dual value: no policy that keeps the floors can exceed it. Equals ``with_floors``.
+        The dual value: no policy that keeps the floors can exceed it. Equals ``with_floors`` but
+        for rounding, which is ``gap``.
     rates, prices
         Each arm's optimal rate, and the reward per round that a unit of its floor costs.
     floor_headroom
@@ -56,6 +57,11 @@ class Optimum:
     largest_common_floor: float
 
     @property
+    def gap(self) -> float:
+        """How much more reward per round than ``with_floors`` is not ruled out: rounding."""
+        return self.bound - self.with_floors
+
+    @property
     def price_of_fairness(self) -> float:
         """What all floors together cost, in reward per round."""
         return max(self.without_floors - self.with_floors, 0.0)
@@ -71,6 +77,7 @@ class Optimum:
             "prices": dict(zip(self.arms, self.prices.tolist(), strict=True)),
             "floor_headroom": self.floor_headroom,
             "largest_common_floor": self.largest_common_floor,
+            "gap": self.gap,
         }
 
 
@@ -173,10 +180,13 @@ def _start(table: Table, floors: Floats, arms: tuple[str, ...]) -> Start:
     """
     if not floors.any():
         return Start(np.inf, floors, np.arange(floors.size)[None, :])
+    own = table.availability
+    asleep = np.flatnonzero((floors > 0.0) & (own == 0.0))
+    if asleep.size:
+        raise _infeasible(asleep, floors[asleep].sum(), 0.0, 0.0, floors, own, arms)
     widest = widest_mixture(table, floors)
     if widest.value < 1.0 - ROUNDING:
         members, promised, possible = _worst_level(table, floors, widest.multipliers)
-        own = table.chances @ table.members
         raise _infeasible(members, promised, possible, widest.value, floors, own, arms)
     return Start(widest.value, _kept(floors, widest.value), widest.orders)
 
@@ -193,8 +203,14 @@ def _solve_joint(values: Floats, floors: Floats, table: Table, arms: tuple[str, 
         rates=best.rates,
         prices=best.multipliers,
         floor_headroom=start.room,
-        largest_common_floor=widest_mixture(table, np.ones(values.size)).value,
+        largest_common_floor=_common_floor(table),
     )
+
+
+def _common_floor(table: Table) -> float:
+    """Return the largest floor that all arms could have; 0 if one of them never wakes."""
+    own = table.availability
+    return widest_mixture(table, np.ones(own.size)).value if own.all() else 0.0
 
 
 def _worst_level(table: Table, floors: Floats, burden: Floats) -> tuple[Integers, float, float]:

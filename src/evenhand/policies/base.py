@@ -71,7 +71,6 @@ class Policy(ABC):
 
     name: ClassVar[str]
     knows_nature: ClassVar[bool] = False
-    looks_ahead: ClassVar[bool] = False
 
     @staticmethod
     @abstractmethod

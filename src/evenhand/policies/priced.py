@@ -13,18 +13,25 @@ from evenhand.checks import fail, real
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
 from evenhand.policies.base import Policy, RewardForm, Situation, binarises
-from evenhand.policies.state import JOINED, PRICE, PROMISED, SINCE, TARGET, State
+from evenhand.policies.state import PRICE, PROMISED, SINCE, State, awake_rates
 from evenhand.problem import Terms
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 GROWTH = 1.1
+KNOWN_PLAYS = 100.0
 
 
 class PricedConstants(NamedTuple):
-    """Eta (0 for the anytime schedule), and the largest weight times the typical floor."""
+    """What is known before the first round.
+
+    Eta (0 for the anytime schedule), the plays that an arm has a round on average, the largest
+    weight, and the mean of the floors above 0.
+    """
 
     eta: float
-    unit: float
+    plays_each: float
+    weight: float
+    typical: float
 
 
 def score(
@@ -35,9 +42,13 @@ def score(
     constants: PricedConstants,
     rng: np.random.Generator,
 ) -> None:
-    """Score ``w_i theta_i + max(price_i + unit (t k_i - played_i) / (eta k_i), 0)``."""
+    """Score ``w_i theta_i + max(price_i + unit (due_i - played_i) / (eta k_i), 0)``.
+
+    An arm that has no floor any more but is still owed plays counts as one with a typical floor.
+    """
     rounds = state.rounds[0]
-    eta = constants.eta if constants.eta > 0.0 else 1.0 + math.sqrt(rounds) / 10.0
+    eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
+    unit = constants.weight * constants.typical / eta
     if rounds >= state.rounds[1]:
         refresh_prices(state, terms)
     for j in range(awake.size):
@@ -45,33 +56,44 @@ def score(
         alpha = 1.0 + state.reward_sums[i]
         beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
         scores[j] = terms.weights[i] * rng.beta(alpha, beta)
-        target = state.plan[TARGET, i]
-        if target > 0.0:
-            due = (rounds - state.plan[SINCE, i]) * target + state.plan[PROMISED, i]
-            owed = due - state.played[i]
-            bonus = state.plan[PRICE, i] + constants.unit * owed / (eta * target)
-            scores[j] += bonus if bonus > 0.0 else 0.0
+        floor = terms.floors[i]
+        due = (rounds - state.plan[SINCE, i]) * floor + state.plan[PROMISED, i]
+        owed = (due - state.played[i]) / (floor if floor > 0.0 else constants.typical)
+        bonus = state.plan[PRICE, i] + unit * owed
+        scores[j] += bonus if bonus > 0.0 else 0.0
+
+
+def anytime_eta(rounds: int, plays_each: float) -> float:
+    r"""Return an eta that grows with the rounds, so that none has to be chosen.
+
+    .. math:: 1 + \frac{\sqrt t}{10} \min\left(1, \frac{t m}{100 N}\right)^2
+
+    While arms have been played less than about a hundred times, their prices are guesses, and the
+    debts count for more.
+
+    >>> anytime_eta(10_000, 0.2), anytime_eta(100, 0.2)
+    (11.0, 1.04)
+    """
+    known = min(1.0, rounds * plays_each / KNOWN_PLAYS)
+    return 1.0 + math.sqrt(rounds) / 10.0 * known * known
 
 
 def refresh_prices(state: State, terms: Terms) -> None:
     """Compute the prices of the floors on posterior means and measured awake rates.
 
     Due again when the rounds have grown by a tenth. Floors that do not fit the measured rates are
-    aimed at as far as they do, shared fairly.
+    priced as far as they do, shared fairly.
     """
     arms, rounds = terms.floors.size, state.rounds[0]
-    values, probabilities = np.empty(arms), np.empty(arms)
+    values = np.empty(arms)
     for i in range(arms):
         mean = (1.0 + state.reward_sums[i]) / (2.0 + state.feedbacks[i])
         values[i] = terms.weights[i] * mean
-        present = rounds - state.plan[JOINED, i]
-        probabilities[i] = state.awake_counts[i] / present if present > 0 else 1.0
-    plays = min(terms.plays, arms)
+    probabilities, plays = awake_rates(state), min(terms.plays, arms)
     kept = attainable(terms.floors, probabilities, plays)
     prices = solve_independent(values, kept, probabilities, plays)[1]
     for i in range(arms):
         state.plan[PRICE, i] = prices[i]
-        state.plan[TARGET, i] = kept[i]
     state.rounds[1] = max(rounds + 1, int(rounds * GROWTH))
 
 
@@ -85,14 +107,16 @@ class Priced(Policy):
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
     with h_i the arm's plays, and the price lambda_i from the exact optimum on posterior means and
-    measured awake rates, computed anew whenever t has grown by a tenth. The debt is counted in
-    parts of the floor (times the mean floor), and may be negative against the price. Floors that
-    cannot all be kept are missed by the same fraction. ``docs/beyond-the-paper.md`` explains it.
+    measured awake rates, computed anew whenever t has grown by a tenth. The prices assume that arms
+    wake independently; the debt does not, and corrects them. It is counted in parts of the floor
+    (times the mean floor), and may be negative against the price. Floors that cannot all be kept
+    are missed by the same fraction. ``docs/beyond-the-paper.md`` explains it.
 
     Parameters
     ----------
     eta
-        How much reward outweighs debt, a number above 0; ``"anytime"`` is 1 + sqrt(t) / 10.
+        How much reward outweighs debt, a number above 0; ``"anytime"`` grows with the
+        rounds, see :func:`anytime_eta`.
     rewards
         Real rewards are learned as they are (``"fractional"``) or as coin flips
         (``"binarised"``).
@@ -105,7 +129,6 @@ class Priced(Policy):
 
     name = "priced"
     score = staticmethod(score)
-    looks_ahead = True
     eta: AnytimeEta = "anytime"
     rewards: RewardForm = "fractional"
 
@@ -124,9 +147,10 @@ class Priced(Policy):
         return binarises(self.name, self.rewards)
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
-        """Return eta as a number and the unit of reward."""
+        """Return eta as a number, and what a debt is measured in."""
         eta = 0.0 if self.eta == "anytime" else float(self.eta)
         problem = situation.problem
         promised = problem.floors[problem.floors > 0.0]
         typical = float(promised.mean()) if promised.size else 1.0
-        return PricedConstants(eta, float(problem.weights.max()) * typical)
+        each = min(problem.plays, len(problem.arms)) / len(problem.arms)
+        return PricedConstants(eta, each, float(problem.weights.max()), typical)

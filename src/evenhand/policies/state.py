@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.arrays import Floats, Integers
 
-JOINED, SINCE, PROMISED, PRICE, TARGET = range(5)
+JOINED, SINCE, PROMISED, PRICE = range(4)
 
 
 class State(NamedTuple):
@@ -29,11 +29,10 @@ class State(NamedTuple):
     debts
         The virtual queues Q_i, how many plays the arm is behind.
     plan
-        Five rows. ``joined``: after how many rounds the arm joined. ``since`` and ``promised``:
+        Four rows. ``joined``: after how many rounds the arm joined. ``since`` and ``promised``:
         the round at which its present floor took effect, and the plays it had been promised by
-        then (0 unless arms join or floors change in mid-run). ``prices`` and ``targets``, for
-        policies that compute them: what each floor costs in reward per round, and the floors
-        themselves, or as much of them as can be kept.
+        then (0 unless arms join or floors change in mid-run). ``prices``, for policies that
+        compute them: what each floor costs in reward per round.
     """
 
     rounds: Integers
@@ -69,11 +68,6 @@ class State(NamedTuple):
         """What each floor costs."""
         return self.plan[PRICE, :]
 
-    @property
-    def targets(self) -> Floats:
-        """The floors that are aimed at."""
-        return self.plan[TARGET, :]
-
 
 def new_state(arms: int) -> State:
     """Return the state before the first round.
@@ -92,7 +86,7 @@ def new_state(arms: int) -> State:
         feedbacks=zeros(),
         reward_sums=np.zeros(arms),
         debts=np.zeros(arms),
-        plan=np.zeros((5, arms)),
+        plan=np.zeros((4, arms)),
     )
 
 
@@ -106,6 +100,22 @@ def posterior_means(state: State) -> Floats:
     """
     means: Floats = (1.0 + state.reward_sums) / (2.0 + state.feedbacks)
     return means
+
+
+def awake_rates(state: State) -> Floats:
+    """Return the share of the rounds since it joined in which each arm was awake; 1 before any.
+
+    A plain function: interpreted and compiled it gives the same bits.
+
+    >>> awake_rates(new_state(2))
+    array([1., 1.])
+    """
+    rates = np.ones(state.played.size)
+    for i in range(rates.size):
+        present = state.rounds[0] - state.plan[JOINED, i]
+        if present > 0.0:
+            rates[i] = state.awake_counts[i] / present
+    return rates
 
 
 def with_new_arm(state: State) -> State:
