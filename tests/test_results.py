@@ -121,12 +121,66 @@ def forget_a_label(folder):
     (folder / "provenance.json").write_text(json.dumps(told))
 
 
-@pytest.mark.parametrize("damage", [truncate, swap, forget_a_label])
+def change_a_number(folder):
+    text = (folder / "provenance.json").read_text()
+    (folder / "provenance.json").write_text(text.replace('"seed": 2', '"seed": 3'))
+
+
+def drop_a_row(folder):
+    pl.read_parquet(folder / "arms.parquet").head(-1).write_parquet(folder / "arms.parquet")
+
+
+def flip_a_bit(folder):
+    content = bytearray((folder / "rounds.parquet").read_bytes())
+    content[len(content) // 3] ^= 1
+    (folder / "rounds.parquet").write_bytes(content)
+
+
+def no_table(folder):
+    (folder / "arms.parquet").unlink()
+
+
+DAMAGE = [truncate, swap, forget_a_label, change_a_number, drop_a_row, flip_a_bit, no_table]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_results_are_refused(results, tmp_path, damage):
     results.save(tmp_path / "out")
     damage(tmp_path / "out")
-    with pytest.raises(InputError, match="must hold undamaged results"):
+    with pytest.raises(InputError, match=r"must hold undamaged results: \w+\.(json|parquet): "):
         Results.load(tmp_path / "out")
+
+
+def test_a_table_of_another_run_is_refused(results, setting_1, tmp_path):
+    results.save(tmp_path / "one")
+    policies = {"mine": make_policy("tscsf-b", eta=math.inf), "random": "uniform"}
+    other = simulate(setting_1, policies, horizon=500, replications=6, seed=3)
+    other.save(tmp_path / "two")
+    (tmp_path / "two" / "rounds.parquet").replace(tmp_path / "one" / "rounds.parquet")
+    with pytest.raises(InputError, match=r"rounds\.parquet: it is not the one that prov"):
+        Results.load(tmp_path / "one")
+
+
+def test_a_full_disk_leaves_earlier_results_as_they_were(results, tmp_path, monkeypatch):
+    results.save(tmp_path / "out")
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("evenhand.storage.os.fsync", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        replace(results, seconds=1.0).save(tmp_path / "out", overwrite=True)
+    assert Results.load(tmp_path / "out").seconds == results.seconds
+
+
+def test_the_bulk_of_the_worst_shortfall_is_what_95_percent_of_the_runs_stay_within(results):
+    worst = np.maximum(np.array([0.5, 0.6, 0.4]) - results.played[1] / 500, 0).max(axis=1)
+    many = replace(results, played=np.tile(results.played, (1, 10, 1)))
+    assert many.worst_shortfall("random").mean == pytest.approx(worst.mean())
+    bulk = many.worst_shortfall("random").bulk
+    assert bulk in worst
+    assert (np.tile(worst, 10) <= bulk).mean() >= 0.95
+    assert (np.tile(worst, 10) < bulk).mean() < 0.95
 
 
 def test_a_folder_without_results_is_refused(tmp_path):

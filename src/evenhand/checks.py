@@ -19,6 +19,7 @@ from evenhand.errors import InputError
 
 LARGEST = 2**63 - 1
 MANY = 20
+LONG = 200
 NAME_RULE = "a non-empty string of printable characters"
 
 
@@ -30,7 +31,20 @@ def fail(thing: str, rule: str, value: object) -> NoReturn:
     ...
     evenhand.errors.InputError: plays must be a whole number of at least 1, got 0
     """
-    raise InputError(f"{thing} must be {rule}, got {value!r}")
+    raise InputError(f"{thing} must be {rule}, got {brief(value)}")
+
+
+def brief(value: object) -> str:
+    """Return a value as a message shows it: not endlessly, and also where Python refuses to.
+
+    >>> brief("alien"), brief([0] * 1000)[-4:], brief(10**5000)
+    ("'alien'", '0...', 'an int too large to write')
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        return f"an {type(value).__name__} too large to write"
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 
 def whole(thing: str, value: object, *, least: int) -> int:
@@ -154,11 +168,11 @@ def known(thing: str, given: Iterable[str], options: Collection[str]) -> None:
     """
     for name in given:
         if not isinstance(name, str) or name not in options:
-            near = get_close_matches(str(name), options, n=1)
+            near = get_close_matches(name, options, n=1) if isinstance(name, str) else []
             hint = f"did you mean {near[0]!r}? " if near else ""
             listed = ", ".join(sorted(options)[:MANY]) or "none"
             more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
-            raise InputError(f"unknown {thing} {name!r}; {hint}Known: {listed}{more}")
+            raise InputError(f"unknown {thing} {brief(name)}; {hint}Known: {listed}{more}")
 
 
 def _plain(value: object) -> object:
@@ -167,7 +181,7 @@ def _plain(value: object) -> object:
 
 _RULES = {
     "in [0, 1]": lambda value: 0.0 <= value <= 1.0,
-    "of at least 0": lambda value: 0.0 <= value < math.inf,
+    "in [0, 1e100]": lambda value: 0.0 <= value <= 1e100,
     "of at least 0.1": lambda value: 0.1 <= value < math.inf,
     "above 0": lambda value: 0.0 < value < math.inf,
 }

@@ -149,6 +149,21 @@ class Environment:
         means = None if isinstance(self.rewards, Recorded) else self.means
         return Environment, (self.problem, means, self.availability, self.rewards)
 
+    def of_rounds(self, horizon: int) -> Environment:
+        """Return the environment of the first rounds: of a trace no more than those, means and all.
+
+        >>> trace = Trace([[1, 0], [0, 1], [0, 1]])
+        >>> Environment(Problem(2, plays=1), 0.5, trace).of_rounds(2).longest_horizon
+        2
+        """
+        if self.longest_horizon is None or horizon >= self.longest_horizon:
+            return self
+        trace = Trace(self.world.sets.members[:horizon])
+        if isinstance(self.rewards, Recorded):
+            rewards = Recorded(self.world.recorded[:horizon])
+            return Environment(self.problem, availability=trace, rewards=rewards)
+        return Environment(self.problem, self.means, trace, self.rewards)
+
     @property
     def longest_horizon(self) -> int | None:
         """How many rounds there are to replay; None if nature can go on for ever."""

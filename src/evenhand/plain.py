@@ -16,7 +16,7 @@ def to_json(document: dict[str, Any]) -> str:
     }
     <BLANKLINE>
     """
-    return json.dumps(_finite(document), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(finite(document), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def written(value: object) -> str:
@@ -28,11 +28,12 @@ def written(value: object) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Return plain data with None in place of infinity and of what is not a number."""
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
+        return [finite(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -37,7 +37,8 @@ class Problem:
     plays
         At most how many arms are played in a round (m in the paper).
     weights
-        Known value of one unit of an arm's reward (w_i), at least 0; a scalar stands for all.
+        Known value of one unit of an arm's reward (w_i), in [0, 1e100], so that no sum of squares
+        overflows; a scalar stands for all.
     floors
         Promised long-run fraction of rounds in which the arm is played (k_i), in [0, 1]; a scalar
         stands for all.
@@ -66,7 +67,7 @@ class Problem:
             fail("arms", "at least one", "none")
         object.__setattr__(self, "arms", arms)
         object.__setattr__(self, "plays", whole("plays", plays, least=1))
-        object.__setattr__(self, "weights", per_arm("weight", arms, weights, "of at least 0"))
+        object.__setattr__(self, "weights", per_arm("weight", arms, weights, "in [0, 1e100]"))
         object.__setattr__(self, "floors", per_arm("floor", arms, floors))
 
     def __eq__(self, other: object) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,12 +17,14 @@ from evenhand.arrays import Floats, Integers
 from evenhand.checks import known
 from evenhand.errors import InputError
 from evenhand.extras import load
-from evenhand.storage import check_folder, write_text, write_whole
+from evenhand.sealed import open_json, sealed_json, sealed_parquet
+from evenhand.storage import claimed, write_set
 
 if TYPE_CHECKING:
     import polars
 
 ROUNDING = 1e-9
+BULK = 0.95
 ROUNDS_FILE, ARMS_FILE, PROVENANCE_FILE = "rounds.parquet", "arms.parquet", "provenance.json"
 
 
@@ -31,6 +33,17 @@ class Estimate(NamedTuple):
 
     mean: float
     standard_error: float
+
+
+class WorstShortfall(NamedTuple):
+    """The largest shortfall of any arm: its mean, and what 95% of the replications stay within.
+
+    Most replications lack next to nothing and a few lack more, so that an interval of the mean
+    would not cover it; a quantile says what it says of any distribution.
+    """
+
+    mean: float
+    bulk: float
 
 
 class Curve(NamedTuple):
@@ -129,10 +142,10 @@ class Results:
         """Return ``max(0, floor - rate)`` of each arm, averaged over replications."""
         return self._by_arm(self._shortfalls()[self._index(label)])
 
-    def worst_shortfall(self, label: str) -> Estimate:
-        """Return the largest shortfall of any arm, averaged over replications."""
+    def worst_shortfall(self, label: str) -> WorstShortfall:
+        """Return the largest shortfall of any arm: its mean over replications, and their bulk."""
         worst = self._shortfalls()[self._index(label)].max(axis=1)
-        return Estimate(float(worst.mean()), float(_standard_error(worst)))
+        return WorstShortfall(float(worst.mean()), float(np.quantile(worst, BULK, method="higher")))
 
     def all_kept(self, label: str) -> float:
         """Return the share of replications in which no arm lacks more than one play."""
@@ -188,9 +201,11 @@ class Results:
         return table
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
-        """Write both tables as Parquet, each with its provenance, and the provenance as JSON."""
+        """Write both tables as Parquet and their provenance as JSON, all of them or none.
+
+        Each file carries a checksum, and the provenance those of the tables.
+        """
         folder = Path(folder)
-        check_folder(folder, overwrite=overwrite)
         heading = {
             "policies": dict(zip(self.labels, self.policies, strict=True)),
             "with_floors": self.with_floors,
@@ -198,22 +213,32 @@ class Results:
             "seconds": self.seconds,
             **self.provenance,
         }
-        text = json.dumps(heading, indent=2)
-        for name, table in ((ROUNDS_FILE, self.rounds_table()), (ARMS_FILE, self.arms_table())):
-            write_whole(folder / name, partial(table.write_parquet, metadata={"evenhand": text}))
-        write_text(folder / PROVENANCE_FILE, text + "\n")
+        tables = {ROUNDS_FILE: self.rounds_table(), ARMS_FILE: self.arms_table()}
+        files = {name: sealed_parquet(table, heading) for name, table in tables.items()}
+        digests = {name: _digest(content) for name, content in files.items()}
+        files[PROVENANCE_FILE] = sealed_json({**heading, "tables": digests})
+        with claimed(folder, overwrite=overwrite):
+            write_set(folder, files)
 
     @classmethod
     def load(cls, folder: Path | str) -> Results:
-        """Read what :meth:`save` wrote."""
+        """Read what :meth:`save` wrote; files that are damaged or not of one set are refused."""
         folder, pl = Path(folder), load("polars")
+        reading = PROVENANCE_FILE
         try:
-            heading = json.loads((folder / PROVENANCE_FILE).read_text(encoding="utf-8"))
-            rounds = pl.read_parquet(folder / ROUNDS_FILE)
-            arms = pl.read_parquet(folder / ARMS_FILE)
-            return cls._from_tables(heading, rounds, arms)
+            heading = open_json((folder / PROVENANCE_FILE).read_bytes())
+            tables = []
+            for reading, digest in heading.pop("tables").items():
+                content = (folder / reading).read_bytes()
+                if _digest(content) != digest:
+                    raise ValueError(f"it is not the one that {PROVENANCE_FILE} vouches for")
+                tables.append(pl.read_parquet(io.BytesIO(content)))
+            return cls._from_tables(heading, *tables)
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{str(folder)!r} must hold undamaged results: {error}") from None
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(
+                f"{str(folder)!r} must hold undamaged results: {reading}: {reason}"
+            ) from None
 
     @classmethod
     def _from_tables(
@@ -258,6 +283,10 @@ class Results:
 
     def _shortfalls(self) -> Floats:
         return np.maximum(self.floors - self._rates(), 0.0)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _standard_error(values: Floats) -> Floats:

@@ -1,67 +1,162 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and folders that one process at a time writes into."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import BaseFileLock, FileLock, Timeout
 
 from evenhand.errors import InputError
 
+LOCK = ".lock"
+MAKING = 20
+
+
+@contextmanager
+def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
+    """Hold a folder for writing: new, empty, or with ``overwrite`` as it is.
+
+    Another process, or another thread, that wants it meanwhile is refused. The claim goes with the
+    process, however it ends; a folder that nothing was written into goes with the claim.
+
+    Raises
+    ------
+    InputError
+        If the folder is somebody else's, is not empty, or cannot be written into.
+    """
+    with told_if_unwritable(folder):
+        check_free(folder, overwrite=overwrite)
+        new = [place for place in (folder, *folder.parents) if not place.exists()]
+        lock = _locked(folder)
+    try:
+        check_free(folder, overwrite=overwrite)
+        yield
+    finally:
+        if lock.lock_counter == 1:
+            (folder / LOCK).unlink(missing_ok=True)
+        lock.release()
+        with suppress(OSError):
+            for place in new:
+                place.rmdir()
+
+
+def _locked(folder: Path) -> BaseFileLock:
+    """Make a folder and lock it; another process may be taking it away again meanwhile."""
+    lock = FileLock(folder / LOCK, is_singleton=True)
+    try:
+        for _ in range(MAKING):
+            with suppress(FileNotFoundError):
+                folder.mkdir(parents=True, exist_ok=True)
+                lock.acquire(blocking=False)
+                return lock
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is being written by another process") from None
+    return lock
+
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Complain, before any work, about a folder that results could not go into.
+    """Complain, before any work, about a folder that results could not go into."""
+    with claimed(folder, overwrite=overwrite):
+        pass
 
-    It may be missing or empty; a folder with something in it needs ``overwrite``.
-    """
+
+def check_free(folder: Path, *, overwrite: bool) -> None:
+    """Complain about a file, and unless it may be overwritten about a folder that is not empty."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"output folder must be a folder, got the file {str(folder)!r}")
+    if overwrite or not folder.exists():
+        return
+    if any(path.name != LOCK for path in folder.iterdir()):
+        raise InputError(
+            f"output folder must be empty or new unless it may be overwritten, got {str(folder)!r}"
+        )
+
+
+@contextmanager
+def told_if_unwritable(place: Path) -> Iterator[None]:
+    """Say in one line what the system has against writing here: no room, no right, no such name."""
     try:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"output folder must be a folder, got the file {str(folder)!r}")
-        if folder.exists() and any(folder.iterdir()) and not overwrite:
-            raise InputError(
-                "output folder must be empty or new unless it may be overwritten, "
-                f"got {str(folder)!r}"
-            )
-        _try_to_write(folder)
+        yield
     except OSError as error:
         raise InputError(
-            f"output folder must be in a writable place, got {str(folder)!r}: {error.strerror}"
+            f"output must be in a writable place with room, got {str(place)!r}: "
+            f"{error.strerror or error}"
         ) from None
-
-
-def _try_to_write(folder: Path) -> None:
-    """Make the folder and a file in it, and take both away again."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    finally:
-        for place in missing:
-            if place.is_dir():
-                place.rmdir()
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-
-    def write(neighbour: Path) -> None:
-        neighbour.write_text(text, encoding="utf-8")
-
-    write_whole(path, write)
+    write_bytes(path, text.encode("utf-8"))
 
 
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a temporary neighbour of ``path``, then rename it into place."""
-    if path.exists() and not path.is_file():
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all: also if the power fails, the old one or the new one.
+
+    A link is followed, an existing file keeps its mode, and a new one has what the user's umask
+    says.
+    """
+    with told_if_unwritable(path):
+        neighbour = _neighbour(path, content)
+        try:
+            _put(neighbour, path)
+        finally:
+            neighbour.unlink(missing_ok=True)
+
+
+def write_set(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files that belong together; the last one vouches for the others.
+
+    All are on disk before the first one takes its place, so that a full disk changes nothing. The
+    last one leaves first and comes last: interrupted in between, the set has none.
+    """
+    *others, last = files
+    neighbours: dict[str, Path] = {}
+    with told_if_unwritable(folder):
+        try:
+            for name, content in files.items():
+                neighbours[name] = _neighbour(folder / name, content)
+            (folder / last).unlink(missing_ok=True)
+            for name in (*others, last):
+                _put(neighbours[name], folder / name)
+        finally:
+            for neighbour in neighbours.values():
+                neighbour.unlink(missing_ok=True)
+
+
+def _neighbour(path: Path, content: bytes) -> Path:
+    """Write the content beside the place where it belongs, and see to it that it is on disk."""
+    target = path.resolve()
+    if target.exists() and not target.is_file():
         raise InputError(f"output must go into a file, got {str(path)!r}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    neighbour = Path(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        write(neighbour)
-        neighbour.chmod(0o644)
-        neighbour.replace(path)
-    finally:
+        with neighbour.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
         neighbour.unlink(missing_ok=True)
+        raise
+    return neighbour
+
+
+def _put(neighbour: Path, path: Path) -> None:
+    """Rename a neighbour into place, for good."""
+    target = path.resolve()
+    if target.exists():
+        shutil.copymode(target, neighbour)
+    neighbour.replace(target)
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -9,7 +9,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 import numpy as np
 import pytest
 
-from evenhand import Grid, run_sweep, simulate
+from evenhand import Grid, InputError, run_sweep, simulate, storage
 from evenhand.errors import EvenhandError
 from evenhand.sweeps import conductor
 from evenhand.sweeps.engines import Borrowed, Local
@@ -167,15 +167,27 @@ def test_a_folder_used_again_in_one_process_shows_the_new_sweep(grid, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_ends_the_sweep_with_a_reason(grid, tmp_path, monkeypatch):
-    def full(*given):
-        raise OSError(28, "No space left on device")
+    def full(path, content):
+        if path.suffix == ".parquet":
+            raise OSError(28, "No space left on device")
+        return neighbour(path, content)
 
-    monkeypatch.setattr("evenhand.sweeps.folder.write_part", full)
+    neighbour = storage._neighbour
+    monkeypatch.setattr(storage, "_neighbour", full)
     with (
         ThreadPoolExecutor(2) as pool,
-        pytest.raises(EvenhandError, match=r"cannot write into .*: No space left on device"),
+        pytest.raises(InputError, match=r"with room, got .*: No space left on device"),
     ):
         run_sweep(grid, tmp_path / "out", executor=pool)
+
+
+def test_a_system_error_that_is_not_about_the_folder_is_not_blamed_on_it(grid, tmp_path):
+    class Lost(Executor):
+        def submit(self, function, /, *arguments, **options):
+            raise ConnectionResetError(104, "Connection reset by peer")
+
+    with pytest.raises(ConnectionResetError):
+        run_sweep(grid, tmp_path / "out", executor=Lost())
 
 
 class Watched(Executor):

@@ -31,7 +31,7 @@ def test_a_worker_with_other_packages_refuses_the_task():
     with pytest.raises(
         VersionError, match=r"got numpy 2\.\S+ instead of 1.0, new None instead of 2"
     ):
-        play_task(Task((), 7, 0, other))
+        play_task(Task((), 7, 0, "digest", other))
 
 
 def test_a_cluster_with_other_packages_is_refused(monkeypatch):

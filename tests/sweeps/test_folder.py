@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import threading
+from functools import partial
 
+import polars as pl
 import pytest
 
 from evenhand import InputError
+from evenhand.sealed import sealed_parquet
 from evenhand.sweeps import folder as disk
+from evenhand.sweeps.tasks import part_of
 from tests.sweeps.conftest import FILE
 
-CONTENT = b"PAR1 content PAR1"
+
+def write_part(out, grid, runs):
+    """Write a part that holds what a part must, but no table worth reading."""
+    table = pl.DataFrame({"run": list(runs)})
+    disk.write_part(out, runs, sealed_parquet(table, part_of(grid.digest, runs)))
 
 
 @pytest.fixture
@@ -27,7 +36,7 @@ def start(out, grid, *, resume=False):
 def test_what_no_part_holds_is_missing(out, grid):
     assert start(out, grid) == [range(300)]
     for runs in (range(10, 20), range(20, 50), range(299, 300)):
-        disk.write_part(out, runs, CONTENT)
+        write_part(out, grid, runs)
     assert start(out, grid, resume=True) == [range(10), range(50, 299)]
 
 
@@ -75,7 +84,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(out, grid):
 
 def test_rubble_of_a_killed_sweep_is_cleared_and_never_counted(out, grid):
     start(out, grid)
-    disk.write_part(out, range(10), CONTENT)
+    write_part(out, grid, range(10))
     disk.write_part(out, range(10, 20), b"PAR1 cut off")
     half = out / disk.PARTS / ".000000000020-000000000030.parquet.x7f"
     half.write_bytes(b"PAR1 half")
@@ -95,19 +104,78 @@ def test_a_sweep_killed_before_it_wrote_anything_can_be_resumed(out, grid):
 
 
 def test_two_sweeps_do_not_write_into_one_folder(out, grid):
+    refused = []
+
+    def other():
+        check = partial(disk.check, out, grid, resume=True)
+        for attempt in (check, disk.opened(out, grid).__enter__):
+            with pytest.raises(InputError, match="being written by another process"):
+                attempt()
+            refused.append(attempt)
+
     with disk.opened(out, grid):
-        disk.check(out, grid, resume=True)
-        with (
-            pytest.raises(InputError, match="being written by another sweep"),
-            disk.opened(out, grid),
-        ):
-            pass
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert len(refused) == 2
 
 
 @pytest.mark.parametrize("runs", [range(5, 15), range(290, 301)])
 def test_parts_that_overlap_or_exceed_the_grid_are_refused(out, grid, runs):
     start(out, grid)
-    disk.write_part(out, range(10), CONTENT)
-    disk.write_part(out, runs, CONTENT)
+    write_part(out, grid, range(10))
+    write_part(out, grid, runs)
     with pytest.raises(InputError, match="must be a part of this sweep"):
         disk.check(out, grid, resume=True)
+
+
+# Parts that are not what their names say
+
+
+@pytest.fixture
+def played(out, grid):
+    """A folder with two parts."""
+    start(out, grid)
+    for runs in (range(10), range(10, 20)):
+        write_part(out, grid, runs)
+    return out
+
+
+def two_parts(out):
+    return sorted((out / disk.PARTS).glob("*.parquet"))
+
+
+def swap(out, load):
+    one, two = two_parts(out)
+    content = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(content)
+
+
+def of_another_seed(out, load):
+    other = load(FILE.replace("seed = 7", "seed = 8"))
+    write_part(out, other, range(10))
+    write_part(out, other, range(10, 20))
+
+
+def drop_rows(out, load):
+    for path in two_parts(out):
+        pl.read_parquet(path).head(-3).write_parquet(path)
+
+
+def flip_a_bit(out, load):
+    for path in two_parts(out):
+        content = bytearray(path.read_bytes())
+        content[20] ^= 4
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [swap, of_another_seed, drop_rows, flip_a_bit])
+def test_a_part_that_does_not_fit_is_put_aside_and_played_again(played, grid, load, damage, caplog):
+    damage(played, load)
+    load()
+    assert disk.check(played, grid, resume=True) == [range(300)]
+    assert start(played, grid, resume=True) == [range(300)]
+    assert "is put aside and played again" in caplog.text
+    assert len(list((played / disk.PARTS).glob("*.damaged"))) == 2
+    assert not two_parts(played)

@@ -158,7 +158,7 @@ class Agent:
         if floor is not None:
             floors[index] = number(f"floor of arm {name!r}", floor)
         if weight is not None:
-            weights[index] = number(f"weight of arm {name!r}", weight, "of at least 0")
+            weights[index] = number(f"weight of arm {name!r}", weight, "in [0, 1e100]")
         problem = Problem(self._problem.arms, self._problem.plays, weights, floors)
         self._adopt(problem, state)
         if floor is not None and floors[index] != old:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.checks import real
+from evenhand.checks import brief, real
 from evenhand.errors import FeedbackError
 
 
@@ -73,7 +73,7 @@ class Ledger:
         """
         entry = self._entry(decision_id)
         if not isinstance(rewards, Mapping):
-            raise FeedbackError(f"feedback must map arms to rewards, got {rewards!r}")
+            raise FeedbackError(f"feedback must map arms to rewards, got {brief(rewards)}")
         checked = {arm: _reward(decision_id, entry, arm, reward) for arm, reward in rewards.items()}
         return {
             arm: checked[arm] for arm in entry.chosen if arm in checked and arm not in entry.told
@@ -89,7 +89,7 @@ class Ledger:
             return self.entries[decision_id]
         past = whole_number and 0 < decision_id <= self.latest
         reason = f"only the latest {self.memory} are remembered" if past else "it was never made"
-        raise FeedbackError(f"decision must be a known one, got {decision_id!r}: {reason}")
+        raise FeedbackError(f"decision must be a known one, got {brief(decision_id)}: {reason}")
 
 
 def _reward(decision_id: int, entry: Entry, arm: str, reward: object) -> float:
@@ -98,11 +98,13 @@ def _reward(decision_id: int, entry: Entry, arm: str, reward: object) -> float:
         chosen = ", ".join(entry.chosen) or "none"
         raise FeedbackError(
             f"feedback on decision {decision_id} must be for an arm it chose ({chosen}), "
-            f"got {arm!r}"
+            f"got {brief(arm)}"
         )
     found = float(reward) if isinstance(reward, bool | np.bool_) else real(reward)
     if found is None or not 0.0 <= found <= 1.0:
-        raise FeedbackError(f"reward of arm {arm!r} must be a number in [0, 1], got {reward!r}")
+        raise FeedbackError(
+            f"reward of arm {arm!r} must be a number in [0, 1], got {brief(reward)}"
+        )
     earlier = entry.told.get(arm)
     if earlier is not None and earlier != found:
         raise FeedbackError(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.agent.ledger import Entry, Ledger
-from evenhand.checks import fail, names, number, whole
+from evenhand.checks import brief, fail, names, number, whole
 from evenhand.errors import InputError, SnapshotError
 from evenhand.policies import REGISTRY, Policy, State, make_policy, new_state, plain
 from evenhand.problem import Problem
@@ -72,7 +72,7 @@ def read(text: str) -> Pieces:
         raise SnapshotError(f"snapshot must have the format {FORMAT!r}")
     if document.get("version") != VERSION:
         raise SnapshotError(
-            f"snapshot must be of version {VERSION}, got {document.get('version')!r}"
+            f"snapshot must be of version {VERSION}, got {brief(document.get('version'))}"
         )
     try:
         return _pieces(document)
@@ -105,8 +105,11 @@ def _ledger(document: dict[str, Any], rounds: int) -> Ledger:
     for decision_id, chosen, told in document["decisions"]:
         if whole("decision", decision_id, least=1) > rounds:
             raise ValueError(f"decision {decision_id} after {rounds} rounds")
+        picked = names("chosen arms", chosen)
+        if not isinstance(told, dict) or not set(told) <= set(picked):
+            raise ValueError(f"rewards of decision {decision_id} are not by arms that it chose")
         rewards = {arm: number(f"reward of arm {arm!r}", told[arm]) for arm in told}
-        ledger.entries[decision_id] = Entry(names("chosen arms", chosen), rewards)
+        ledger.entries[decision_id] = Entry(picked, rewards)
     return ledger
 
 

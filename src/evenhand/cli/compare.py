@@ -11,13 +11,13 @@ from rich.text import Text
 
 from evenhand import figures
 from evenhand.benchmark import find_optimum
-from evenhand.cli.screen import print_json, screen
+from evenhand.cli.screen import output_folder, print_json, screen
 from evenhand.figures import Spot
 from evenhand.plain import to_json
 from evenhand.policies import Policy, make_policy
 from evenhand.results import Results
 from evenhand.simulation import Settings, simulate
-from evenhand.storage import check_folder, write_text
+from evenhand.storage import write_text
 
 ETAS = (1.0, 10.0, 100.0, "paper")
 
@@ -34,33 +34,38 @@ def compare(
     The policies are those of FILE; if it has none, priced, and tscsf-b and lfg at several etas.
     """
     settings = Settings.load(file)
-    find_optimum(settings.environment)
-    if out is not None:
-        check_folder(out, overwrite=False)
-    results = simulate(
-        settings.environment,
-        settings.policies or usual_policies(),
-        horizon=settings.horizon,
-        replications=settings.replications,
-        seed=settings.seed,
-        delay=settings.delay,
-    )
-    rows = spots(results)
-    document: dict[str, Any] = {
+    environment, horizon = settings.environment, settings.horizon
+    find_optimum(environment if horizon is None else environment.of_rounds(horizon))
+    with output_folder(out):
+        results = simulate(
+            settings.environment,
+            settings.policies or usual_policies(),
+            horizon=settings.horizon,
+            replications=settings.replications,
+            seed=settings.seed,
+            delay=settings.delay,
+        )
+        rows = spots(results)
+        document = as_json(results, rows)
+        if json:
+            print_json(document)
+        else:
+            show(results, rows)
+        if out is not None:
+            results.save(out)
+            write_text(out / "compare.json", to_json(document))
+            figures.save(figures.frontier(rows, file.stem), out / "frontier")
+
+
+def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
         "policies": [{**spot._asdict(), "all_kept": results.all_kept(spot.words)} for spot in rows],
         "optimum": {
             "with_floors": results.with_floors,
             "without_floors": results.without_floors,
         },
     }
-    if out is not None:
-        results.save(out)
-        write_text(out / "compare.json", to_json(document))
-        figures.save(figures.frontier(rows, file.stem), out / "frontier")
-    if json:
-        print_json(document)
-    else:
-        show(results, rows)
 
 
 def usual_policies() -> dict[str, Policy]:
@@ -72,13 +77,11 @@ def usual_policies() -> dict[str, Policy]:
 
 def spots(results: Results) -> list[Spot]:
     """Return every policy's place on the frontier."""
-    factor = results.quantile() if results.replications > 1 else 0.0
     rows = []
     for label, name in zip(results.labels, results.policies, strict=True):
         shortfall, curve = results.worst_shortfall(label), results.regret(label)
-        margin = shortfall.standard_error * factor if results.replications > 1 else 0.0
         width = float(curve.high[-1] - curve.mean[-1]) if results.replications > 1 else 0.0
-        rows.append(Spot(label, name, shortfall.mean, margin, float(curve.mean[-1]), width))
+        rows.append(Spot(label, name, *shortfall, float(curve.mean[-1]), width))
     return rows
 
 
@@ -86,10 +89,10 @@ def show(results: Results, rows: list[Spot]) -> None:
     """Print the frontier as a table, the smallest shortfall first."""
     screen.print(f"optimum: {results.with_floors:.5f} with floors")
     table = Table(box=None, pad_edge=False)
-    for column in ("policy", "worst shortfall", "± 95%", "regret", "± 95%", "all floors kept"):
+    for column in ("policy", "worst shortfall", "95% of runs", "regret", "± 95%", "floors kept"):
         table.add_column(column, justify="left" if column == "policy" else "right")
     for spot in sorted(rows, key=lambda spot: spot.shortfall):
-        numbers = spot.shortfall, spot.shortfall_margin, spot.regret, spot.regret_margin
+        numbers = spot.shortfall, spot.shortfall_bulk, spot.regret, spot.regret_margin
         kept = f"{results.all_kept(spot.words):.0%}"
         table.add_row(Text(spot.words), *(f"{number:.5f}" for number in numbers), kept)
     screen.print(table)

@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.checks import known, real
-from evenhand.cli.screen import errors, print_json, screen
+from evenhand.cli.screen import errors, output_folder, print_json, screen
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.paper import movielens as ml
 from evenhand.paper.movielens.drawing import draw_movies
 from evenhand.plain import to_json
 from evenhand.policies.base import Eta
-from evenhand.storage import check_folder, write_text
+from evenhand.storage import write_text
 
 app = typer.Typer(no_args_is_help=True, help="The movie experiment on MovieLens, or your ratings.")
 
@@ -76,20 +76,19 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Recommend movies to the users who rated any of them, and keep every movie's floor."""
-    if out is not None:
-        check_folder(out, overwrite=False)
-    data = _data(path, release, ratings, movies)
-    used = scale or ("five" if ratings is None else "minmax")
-    choices = ml.Choices(plays, floor, _eta(eta), order, used, replications, seed)
-    outcome = ml.run_movies(data, choices)
-    if out is not None:
-        outcome.results.save(out)
-        write_text(out / "movies.json", to_json(outcome.as_json()))
-        draw_movies(out / "figures", outcome.results, data.note)
-    if json:
-        print_json(outcome.as_json())
-    else:
-        show(outcome)
+    with output_folder(out):
+        data = _data(path, release, ratings, movies)
+        used = scale or ("five" if ratings is None else "minmax")
+        choices = ml.Choices(plays, floor, _eta(eta), order, used, replications, seed)
+        outcome = ml.run_movies(data, choices)
+        if json:
+            print_json(outcome.as_json())
+        else:
+            show(outcome)
+        if out is not None:
+            outcome.results.save(out)
+            write_text(out / "movies.json", to_json(outcome.as_json()))
+            draw_movies(out / "figures", outcome.results, data.note)
 
 
 def _data(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.status import Status
@@ -12,10 +13,13 @@ from rich.text import Text
 
 from evenhand.checks import choice
 from evenhand.cli.screen import errors, say, screen
-from evenhand.storage import write_text, write_whole
+from evenhand.storage import write_bytes, write_text
 from evenhand.sweeps import SweepResults
 from evenhand.sweeps.latex import as_latex
 from evenhand.sweeps.page import banner, write_page
+
+if TYPE_CHECKING:
+    import polars
 
 SUFFIXES = {"html": ".html", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
 
@@ -43,11 +47,19 @@ def report(
     elif form == "latex":
         write_text(path, as_latex(found.summary()))
     else:
-        summary = found.summary()
-        write_whole(path, summary.write_csv if form == "csv" else summary.write_parquet)
+        write_bytes(path, as_table(found.summary(), form))
     say(screen, str(path))
     if not found.complete:
         say(errors, banner(found))
+
+
+def as_table(summary: polars.DataFrame, form: str) -> bytes:
+    """Return the summary as the content of a CSV or Parquet file."""
+    if form == "csv":
+        return summary.write_csv().encode("utf-8")
+    file = io.BytesIO()
+    summary.write_parquet(file)
+    return file.getvalue()
 
 
 def _update(status: Status, words: str) -> None:

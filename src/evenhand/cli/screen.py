@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from evenhand.plain import to_json
+from evenhand.storage import claimed
 
 WIDE = 200
 screen = Console(highlight=False, emoji=False)
@@ -22,6 +26,16 @@ class Stopped(BaseException):
 def say(console: Console, words: str) -> None:
     """Print a line as it is: brackets are no markup, and a long line is not broken."""
     console.print(words, soft_wrap=True, markup=False)
+
+
+@contextmanager
+def output_folder(folder: Path | None, *, overwrite: bool = False) -> Iterator[None]:
+    """Hold the folder of ``--out``, if there is one, from before the work to its end."""
+    if folder is None:
+        yield
+        return
+    with claimed(folder, overwrite=overwrite):
+        yield
 
 
 def print_table(table: Table) -> None:

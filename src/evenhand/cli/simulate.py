@@ -10,12 +10,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.cli.screen import print_json, screen
+from evenhand.cli.screen import output_folder, print_json, say, screen
 from evenhand.errors import InputError
 from evenhand.results import Results
 from evenhand.simulation import Settings
 from evenhand.simulation import simulate as run_simulation
-from evenhand.storage import check_folder
 
 MANY_ARMS = 30
 BESIDE = 5
@@ -35,24 +34,23 @@ def simulate(
     settings = Settings.load(file)
     if not settings.policies:
         raise InputError(f"{file} must have at least one [[policies]] table")
-    if out is not None:
-        check_folder(out, overwrite=overwrite)
-    results = run_simulation(
-        settings.environment,
-        settings.policies,
-        horizon=settings.horizon,
-        replications=settings.replications,
-        seed=settings.seed,
-        delay=settings.delay,
-    )
-    if out is not None:
-        results.save(out, overwrite=overwrite)
-    if json:
-        print_json(as_json(results))
-    else:
-        show(results)
+    with output_folder(out, overwrite=overwrite):
+        results = run_simulation(
+            settings.environment,
+            settings.policies,
+            horizon=settings.horizon,
+            replications=settings.replications,
+            seed=settings.seed,
+            delay=settings.delay,
+        )
+        if json:
+            print_json(as_json(results))
+        else:
+            show(results)
         if out is not None:
-            screen.print(f"tables in {out}", soft_wrap=True, markup=False)
+            results.save(out, overwrite=overwrite)
+            if not json:
+                say(screen, f"tables in {out}")
 
 
 def as_json(results: Results) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from evenhand.cli.screen import screen
+from evenhand.cli.screen import output_folder, screen
 from evenhand.paper import study as ours
 from evenhand.plain import to_json
-from evenhand.storage import check_folder, write_text
+from evenhand.storage import write_text
 
 
 def study(
@@ -24,15 +24,14 @@ def study(
     replications: Annotated[int, typer.Option(help="Repetitions of each.", min=2)] = 20,
 ) -> None:
     """Compare priced with the other policies on random feasible instances."""
-    if out is not None:
-        check_folder(out, overwrite=False)
     if into is not None:
         ours.inserted(into, "")
-    scope = ours.Scope(instances, horizon, replications)
-    scores = ours.run_study(scope)
-    table = ours.as_markdown(scope, scores)
-    if out is not None:
-        write_text(out / "study.json", to_json(ours.as_json(scope, scores)))
-    if into is not None:
-        write_text(into, ours.inserted(into, table))
-    screen.print(Markdown(table))
+    with output_folder(out):
+        scope = ours.Scope(instances, horizon, replications)
+        scores = ours.run_study(scope)
+        table = ours.as_markdown(scope, scores)
+        screen.print(Markdown(table))
+        if out is not None:
+            write_text(out / "study.json", to_json(ours.as_json(scope, scores)))
+        if into is not None:
+            write_text(into, ours.inserted(into, table))

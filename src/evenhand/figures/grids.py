@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.arrays import Floats
 from evenhand.extras import load
-from evenhand.figures.house import COLOURS, Line, band, colour, literal, new, styled
+from evenhand.figures.house import COLOURS, Line, band, canvas, colour, literal, new, styled
 from evenhand.results import Results
 
 if TYPE_CHECKING:
@@ -94,10 +94,9 @@ def _shade(policy: str, number: int, count: int) -> Any:
 def heat_maps(heat: Heat, title: str) -> Figure:
     """Draw regret and worst shortfall over two parameters, side by side, with their numbers."""
     height = 1.15 + ROW_HEIGHT * max(len(heat.rows), 2)
-    figure: Figure
-    figure, (left, right) = load("matplotlib.pyplot").subplots(
-        1, 2, figsize=(MAPS_WIDTH, height), sharey=True, layout="constrained"
-    )
+    figure = canvas(MAPS_WIDTH, height)
+    figure.set_layout_engine("constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
     figure.suptitle(literal(title), fontsize=8)
     regret, shortfall = 1e3 * heat.regret, 1e3 * heat.shortfall
     colours = load("matplotlib.colors")

@@ -7,8 +7,8 @@ palette, which colour-blind readers can tell apart); the form of its debt is the
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.extras import load
 from evenhand.results import Curve
-from evenhand.storage import write_whole
+from evenhand.storage import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,13 +66,11 @@ class Line(NamedTuple):
 
 
 def styled(draw: Callable[Given, Figure]) -> Callable[Given, Figure]:
-    """Let a function draw in the house style, without a screen."""
+    """Let a function draw in the house style."""
 
     @wraps(draw)
     def drawn(*arguments: Given.args, **options: Given.kwargs) -> Figure:
-        matplotlib = load("matplotlib")
-        matplotlib.use("Agg")
-        with matplotlib.rc_context(STYLE):
+        with load("matplotlib").rc_context(STYLE):
             return draw(*arguments, **options)
 
     return drawn
@@ -80,32 +78,36 @@ def styled(draw: Callable[Given, Figure]) -> Callable[Given, Figure]:
 
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write a figure as PNG and SVG, the same bytes for the same figure; return the paths."""
+    drawn = {".png": _drawn(figure, "png", {"Software": None}), ".svg": as_svg(figure)}
     paths = []
-    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        path = stem.with_suffix(suffix)
-        options: dict[str, Any] = {"format": suffix[1:], "metadata": metadata}
-        write_whole(path, partial(_write, figure, options))
-        paths.append(path)
-    load("matplotlib.pyplot").close(figure)
+    for suffix, content in drawn.items():
+        paths.append(stem.with_suffix(suffix))
+        write_bytes(paths[-1], content)
     return paths
 
 
 def as_svg(figure: Figure) -> bytes:
     """Return a figure as SVG, the same bytes for the same figure."""
+    return _drawn(figure, "svg", {"Date": None})
+
+
+def _drawn(figure: Figure, kind: str, metadata: dict[str, Any]) -> bytes:
     file = io.BytesIO()
-    _write(figure, {"format": "svg", "metadata": {"Date": None}}, file)
-    load("matplotlib.pyplot").close(figure)
+    with load("matplotlib").rc_context(STYLE):
+        figure.savefig(file, format=kind, metadata=metadata)
     return file.getvalue()
 
 
-def _write(figure: Figure, options: Mapping[str, Any], file: Path | io.BytesIO) -> None:
-    with load("matplotlib").rc_context(STYLE):
-        figure.savefig(file, **options)
+def canvas(width: float, height: float) -> Figure:
+    """Return an empty figure of its own: pyplot, and whatever a caller draws on, is left alone."""
+    figure: Figure = load("matplotlib.figure").Figure(figsize=(width, height))
+    return figure
 
 
 def new(height: float, note: str) -> tuple[Figure, Axes]:
     """Return an empty figure of one column, with a note above it if there is one."""
-    figure, axes = load("matplotlib.pyplot").subplots(figsize=(COLUMN, height))
+    figure = canvas(COLUMN, height)
+    axes = figure.subplots()
     figure.subplots_adjust(left=0.2, right=0.95, top=0.86 if note else 0.91, bottom=0.35)
     if note:
         figure.text(0.5, 0.985, note, ha="center", va="top", fontsize=6.5, color="#B00020")

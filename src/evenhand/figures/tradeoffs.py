@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 class Spot(NamedTuple):
-    """A policy on the frontier: shortfall and regret with the margins of their means."""
+    """A policy on the frontier.
+
+    Its worst shortfall, and what 95% of the replications stay within; its regret with a margin.
+    """
 
     words: str
     policy: str
     shortfall: float
-    shortfall_margin: float
+    shortfall_bulk: float
     regret: float
     regret_margin: float
 
@@ -49,7 +52,7 @@ def frontier(spots: Sequence[Spot], title: str, note: str = "") -> Figure:
         axes.errorbar(
             spot.shortfall,
             spot.regret,
-            xerr=spot.shortfall_margin,
+            xerr=[[0.0], [max(spot.shortfall_bulk - spot.shortfall, 0.0)]],
             yerr=spot.regret_margin,
             fmt="*" if spot.policy == "priced" else "osD^vP"[number % 6],
             markersize=9 if spot.policy == "priced" else 4.5,

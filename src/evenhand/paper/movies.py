@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,10 @@ from evenhand.errors import InputError
 from evenhand.paper.movielens.experiment import Choices, load_release, run_movies
 from evenhand.paper.movielens.sample import write_sample
 from evenhand.paper.settings import SEED, Plan
-from evenhand.plain import to_json
+from evenhand.plain import finite
 from evenhand.results import Results
-from evenhand.storage import write_text
+from evenhand.sealed import open_json, sealed_json
+from evenhand.storage import write_bytes
 
 SUMMARY = "movies.json"
 SAMPLE_RATINGS, SAMPLE_USERS = 250_000, 42_000
@@ -27,7 +27,7 @@ def run_movie_cell(out: Path, plan: Plan, movielens: Path | None) -> None:
         load_release(release), Choices(replications=3 if plan.quick else 20, seed=SEED)
     )
     cell = out / "cells" / "movies"
-    write_text(cell / SUMMARY, to_json(outcome.as_json()))
+    write_bytes(cell / SUMMARY, sealed_json(finite(outcome.as_json())))
     outcome.results.save(cell, overwrite=True)
 
 
@@ -35,7 +35,7 @@ def finished_movies(out: Path) -> tuple[Results, dict[str, Any]] | None:
     """Return results and summary of the movie experiment if they are whole; None otherwise."""
     cell = out / "cells" / "movies"
     try:
-        return Results.load(cell), json.loads((cell / SUMMARY).read_text(encoding="utf-8"))
+        return Results.load(cell), open_json((cell / SUMMARY).read_bytes())
     except (InputError, OSError, ValueError):
         return None
 

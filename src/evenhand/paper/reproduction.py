@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from evenhand.paper.movielens.reader import open_release
 from evenhand.paper.movies import finished_movies, run_movie_cell
 from evenhand.paper.page import write_page
 from evenhand.paper.section5 import section_5
-from evenhand.paper.settings import NAMES, SEED, Cell, Plan, experiments
+from evenhand.paper.settings import NAMES, SEED, Cell, Experiment, Plan, experiments
 from evenhand.plain import to_json
 from evenhand.policies import REGISTRY
 from evenhand.results import Results
@@ -27,7 +27,7 @@ from evenhand.simulation import simulate
 from evenhand.simulation._kernel import play
 from evenhand.simulation.description import describe
 from evenhand.simulation.progress import Progress
-from evenhand.storage import check_folder, write_text
+from evenhand.storage import claimed, write_text
 
 MARKER = "reproduction.json"
 MOVIES = "movies"
@@ -64,10 +64,16 @@ def reproduce(
     if movielens is not None:
         with open_release(movielens):
             pass
-    claim_folder(out, plan, movielens)
-    run_cells(out, cells, plan)
-    if not only or MOVIES in only:
-        run_movie_cell(out, plan, movielens)
+    with claimed(out, overwrite=(out / MARKER).exists()):
+        mark_folder(out, plan, movielens)
+        run_cells(out, cells, plan)
+        if not only or MOVIES in only:
+            run_movie_cell(out, plan, movielens)
+        return _judged(out, plan, chosen)
+
+
+def _judged(out: Path, plan: Plan, chosen: Mapping[str, Experiment]) -> Reproduction:
+    """Draw and judge whatever is finished."""
     every = [cell for experiment in chosen.values() for cell in experiment.cells]
     found = {cell.id: finished(out, cell, plan) for cell in every}
     results = {id_: result for id_, result in found.items() if result is not None}
@@ -91,8 +97,8 @@ def reproduce(
     return Reproduction(plan, verdicts, report, seconds)
 
 
-def claim_folder(out: Path, plan: Plan, movielens: Path | None) -> None:
-    """Accept a new or empty folder, or one with an unfinished or finished run of the same kind."""
+def mark_folder(out: Path, plan: Plan, movielens: Path | None) -> None:
+    """Mark an empty folder; accept one with an unfinished or finished run of the same kind."""
     marker = {
         "format": "evenhand reproduction",
         "quick": plan.quick,
@@ -102,16 +108,15 @@ def claim_folder(out: Path, plan: Plan, movielens: Path | None) -> None:
     }
     file = out / MARKER
     if not file.exists():
-        check_folder(out, overwrite=False)
         write_text(file, json.dumps(marker) + "\n")
         return
-    check_folder(out, overwrite=True)
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        given = json.loads(file.read_bytes())
     except ValueError:
-        found = None
+        given = None
+    found = given if isinstance(given, dict) else {}
     if found != marker:
-        differing = [key for key in marker if not found or found.get(key) != marker[key]]
+        differing = [key for key in marker if found.get(key) != marker[key]]
         raise InputError(
             f"output folder must be new, or hold a run of the same kind and version to go on "
             f"with, got {str(out)!r}, which differs in {', '.join(differing)}; name another --out"
@@ -152,4 +157,4 @@ def finished(out: Path, cell: Cell, plan: Plan) -> Results | None:
         return None
     environment, policies = cell.setting.environment(), cell.policies()
     wanted = describe(environment, policies, cell.horizon, plan.replications, SEED, 0)
-    return results if results.provenance["settings"] == wanted else None
+    return results if results.provenance.get("settings") == wanted else None

@@ -171,7 +171,10 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
 
 def inserted(page: Path, block: str) -> str:
     """Return a page with the block between its two marks replaced."""
-    text = page.read_text(encoding="utf-8")
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"page must be readable text, got {str(page)!r}: {error}") from None
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:

@@ -92,7 +92,7 @@ def play(
             realised += weights[i] * rewards[i]
             if delay == 0:
                 learn(state, i, rewards[i], binarised, policy)
-            elif now + delay < horizon:
+            elif delay < horizon - now:
                 heappush(pending, (now + delay, sent, i, rewards[i]))
                 sent += 1
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from evenhand.checks import number, whole
+from evenhand.checks import brief, number, whole
 from evenhand.errors import InputError
 
 
@@ -50,7 +50,7 @@ def as_wait(delay: object) -> Wait:
         return Wait(whole("delay", delay, least=0), 0.0)
     except InputError:
         raise InputError(
-            f"delay must be a whole number of rounds or Geometric(mean), got {delay!r}"
+            f"delay must be a whole number of rounds or Geometric(mean), got {brief(delay)}"
         ) from None
 
 

@@ -36,7 +36,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
             break
         here = awake[: draw_awake(awake, world.sets, now, streams.availability)]
         draw_rewards(rewards, world, now, streams.rewards)
-        arrival = now + draw_wait(wait, streams.delay)
+        delay = draw_wait(wait, streams.delay)
 
         if here.size > terms.plays:
             policy.score(scores, here, state, terms, constants, streams.policy)
@@ -46,8 +46,8 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
         for i in chosen[:count]:
             expected += world.values[i]
             realised += terms.weights[i] * rewards[i]
-            if arrival < run.horizon:
-                due[arrival].append((i, rewards[i]))
+            if delay < run.horizon - now:
+                due[now + delay].append((i, rewards[i]))
         for i, reward in due.pop(now, ()):
             learn(state, i, reward, policy.binarised, streams.policy)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from evenhand.arrays import Integers
-from evenhand.benchmark import find_yardsticks
+from evenhand.benchmark import Yardsticks, find_yardsticks
 from evenhand.checks import NAME_RULE, choice, different, fail, is_name, whole
 from evenhand.environment import Environment
 from evenhand.errors import InputError
@@ -52,7 +52,8 @@ def simulate(
     policies
         Policies or registered names; a mapping gives them labels.
     horizon
-        Rounds of one run; left out, a trace is replayed to its end.
+        Rounds of one run; left out, a trace is replayed to its end. A trace counts only as far as
+        it is played, for the optimum too.
     replications, seed
         Independent repetitions; results depend on (settings, seed, replication) alone.
     delay
@@ -76,6 +77,7 @@ def simulate(
     """
     labelled = label_policies(policies)
     horizon = check_horizon(environment, horizon)
+    environment = environment.of_rounds(horizon)
     replications = whole("replications", replications, least=1)
     seed = whole("seed", seed, least=0)
     delay = delay if isinstance(delay, Geometric) else as_wait(delay).fixed
@@ -83,6 +85,7 @@ def simulate(
     cores = available_cores() if workers is None else whole("workers", workers, least=1)
     kept = checkpoints(horizon)
     runs = [Run(environment, policy, horizon, kept, delay) for policy in labelled.values()]
+    yardsticks = find_yardsticks(environment)
     play = load_engine(engine)
     warm_up(play, runs)
     start = time.perf_counter()
@@ -93,7 +96,7 @@ def simulate(
         records = play_all(play, tasks, workers=cores, listener=listener)
     seconds = time.perf_counter() - start
     settings = describe(environment, labelled, horizon, replications, seed, delay)
-    return collect(environment, labelled, kept, records, seconds, provenance(settings))
+    return collect(environment, labelled, kept, records, yardsticks, seconds, provenance(settings))
 
 
 def label_policies(
@@ -210,11 +213,11 @@ def collect(
     policies: Mapping[str, Policy],
     kept: Integers,
     records: Sequence[Record],
+    yardsticks: Yardsticks,
     seconds: float,
     origin: dict[str, Any],
 ) -> Results:
     """Stack the records of all tasks: policies first, then replications."""
-    yardsticks = find_yardsticks(environment)
     shape = (len(policies), len(records) // len(policies), -1)
     return Results(
         arms=environment.problem.arms,

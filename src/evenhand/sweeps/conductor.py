@@ -112,13 +112,14 @@ class Conductor:
         pieces = self._cutter.cut(max(self._board.workers, 1))
         if pieces:
             grid = self._board.grid
-            return Attempt(Task(pieces, grid.seed, grid.delay, matching_versions()))
+            return Attempt(Task(pieces, grid.seed, grid.delay, grid.digest, matching_versions()))
         return self._quarantine.popleft() if self._quarantine and not self._flying else None
 
     def _launch(self, attempt: Attempt) -> None:
         try:
             future = self._engine.executor().submit(play_task, attempt.task)
         except BrokenExecutor:
+            self._engine.renew()
             try:
                 future = self._engine.executor().submit(play_task, attempt.task)
             except BrokenExecutor as error:

@@ -1,7 +1,7 @@
 """Where tasks are played: anything that is a :class:`concurrent.futures.Executor`.
 
-An engine says how many workers there are, gives a healthy executor whenever it is asked for one,
-and knows by which error it tells that a worker died.
+An engine says how many workers there are, can replace an executor that broke, and knows by which
+error it tells that a worker died.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Protocol
 
@@ -47,7 +47,10 @@ class Engine(Protocol):
         """Return how many dead workers an error tells of: some engines try again themselves."""
 
     def executor(self) -> Executor:
-        """Return an executor that takes tasks, a new one if the last one broke."""
+        """Return the executor that takes tasks."""
+
+    def renew(self) -> None:
+        """Replace an executor that broke, if that can be done."""
 
     def close(self, *, at_once: bool) -> None:
         """Let workers go; at once means without waiting for what they are doing."""
@@ -59,17 +62,18 @@ def worker_count(workers: int | None) -> int:
 
 
 class Local:
-    """Processes on this machine, one per core by default: loky's reusable executor."""
+    """Processes on this machine, one per core by default: a loky pool of our own."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = worker_count(workers)
-        self._get = partial(
-            load("loky").get_reusable_executor,
+        self._new = partial(
+            load("loky").ProcessPoolExecutor,
             max_workers=self._workers,
             timeout=None,
             initializer=leave_with,
             initargs=(os.getpid(),),
         )
+        self._pool: Any = self._new()
 
     def workers(self) -> int:
         """Return the number of processes."""
@@ -80,13 +84,18 @@ class Local:
         return int(isinstance(error, BrokenExecutor))
 
     def executor(self) -> Executor:
-        """Return the reusable executor; loky replaces a broken one."""
-        executor: Executor = self._get()
-        return executor
+        """Return the pool."""
+        pool: Executor = self._pool
+        return pool
+
+    def renew(self) -> None:
+        """Start another pool in place of a broken one."""
+        self._pool.shutdown(kill_workers=True)
+        self._pool = self._new()
 
     def close(self, *, at_once: bool) -> None:
         """Stop the processes."""
-        self._get().shutdown(kill_workers=at_once)
+        self._pool.shutdown(kill_workers=at_once)
 
 
 def leave_with(parent: int) -> None:
@@ -107,25 +116,31 @@ class Cluster:
         if scheduler is not None and workers is not None:
             raise InputError("workers must be left out where a scheduler is named: it has its own")
         distributed = load("distributed")
-        hush("distributed")
         self._killed: type[BaseException] = distributed.KilledWorker
-        self._cluster: Any = None
-        if scheduler is None:
-            with interrupts_ignored(), load("dask").config.set(CALM):
-                self._cluster = distributed.LocalCluster(
-                    n_workers=worker_count(workers),
-                    threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",
-                    silence_logs=logging.CRITICAL,
-                )
-            scheduler = self._cluster.scheduler_address
-        self._client = connect(distributed, str(scheduler))
-        self._executor: Executor = self._client.get_executor(pure=False)
+        self._closing = ExitStack()
         try:
+            self._closing.enter_context(hushed("distributed"))
+            if scheduler is None:
+                scheduler = self._own_cluster(distributed, workers)
+            self._client = connect(distributed, scheduler)
+            self._closing.callback(self._client.close, timeout=ANSWER_SECONDS)
+            self._executor: Executor = self._client.get_executor(pure=False)
             self._check_versions()
         except BaseException:
-            self.close(at_once=True)
+            self._closing.close()
             raise
+
+    def _own_cluster(self, distributed: Any, workers: int | None) -> str:
+        """Start a scheduler and workers on this machine; return the address."""
+        with interrupts_ignored(), load("dask").config.set(CALM):
+            cluster = distributed.LocalCluster(
+                n_workers=worker_count(workers),
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        self._closing.callback(cluster.close, timeout=ANSWER_SECONDS)
+        return str(cluster.scheduler_address)
 
     def _check_versions(self) -> None:
         """Refuse workers with other packages: they would refuse the tasks, one by one."""
@@ -156,19 +171,31 @@ class Cluster:
         """Return the executor of the client."""
         return self._executor
 
+    def renew(self) -> None:
+        """Leave it to the scheduler: its workers come and go."""
+
     def close(self, *, at_once: bool) -> None:
         """Leave the scheduler; a cluster of our own ends."""
-        self._executor.shutdown(wait=not at_once)
-        self._client.close(timeout=ANSWER_SECONDS)
-        if self._cluster is not None:
-            self._cluster.close(timeout=ANSWER_SECONDS)
+        with self._closing:
+            self._executor.shutdown(wait=not at_once)
 
 
-def hush(package: str) -> None:
+@contextmanager
+def hushed(package: str) -> Iterator[None]:
     """Keep a package from writing over the live table; what matters is raised anyway."""
-    for name in [package, *logging.root.manager.loggerDict]:
-        if name.partition(".")[0] == package:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    names = [package, *(name for name in logging.root.manager.loggerDict if _within(name, package))]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+
+
+def _within(name: str, package: str) -> bool:
+    return name.startswith(f"{package}.")
 
 
 @contextmanager
@@ -231,8 +258,11 @@ class Borrowed:
         return int(isinstance(error, BrokenExecutor))
 
     def executor(self) -> Executor:
-        """Return the executor, broken or not: it cannot be replaced."""
+        """Return the executor."""
         return self._executor
+
+    def renew(self) -> None:
+        """Do nothing: what somebody else made cannot be replaced."""
 
     def close(self, *, at_once: bool) -> None:
         """Leave it to its owner."""

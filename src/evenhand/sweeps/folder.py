@@ -6,34 +6,40 @@
     parts/            runs FIRST to STOP - 1 of the grid as FIRST-STOP.parquet
     failures.json     what was given up, if anything was
     summary.parquet   one line a cell, written when the sweep has ended
-    .lock             held while a sweep is writing
+    .lock             there while a sweep is writing
 
-A part appears by one rename, whole, and its name says which runs it holds; so what is missing can
-be read off the names, and nothing is ever counted twice.
+A part appears by one rename, whole. Its name says which runs it holds, and so does its content,
+together with the grid that they are of and a checksum; nothing is trusted that does not fit.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand.errors import InputError
 from evenhand.provenance import matching_versions, provenance
-from evenhand.storage import check_folder, write_text, write_whole
+from evenhand.sealed import about_parquet
+from evenhand.storage import (
+    check_folder,
+    claimed,
+    told_if_unwritable,
+    write_bytes,
+    write_text,
+)
 from evenhand.sweeps.grid import Grid
+from evenhand.sweeps.tasks import part_of
 
 ABOUT, PARTS, FAILURES = "sweep.json", "parts", "failures.json"
-SUMMARY, LOCK = "summary.parquet", ".lock"
+SUMMARY, ASIDE = "summary.parquet", ".damaged"
 NAME = re.compile(r"(\d{12})-(\d{12})\.parquet")
-MAGIC = b"PAR1"
 MANY = 8
+log = logging.getLogger(__name__)
 
 
 class PartFile(NamedTuple):
@@ -43,40 +49,49 @@ class PartFile(NamedTuple):
     path: Path
 
 
+class Contents(NamedTuple):
+    """Runs that a folder lacks, and files that have the name of a part but are none of this sweep.
+
+    Each of those comes with what is wrong with it.
+    """
+
+    missing: list[range]
+    damaged: dict[Path, str]
+
+
 def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
     """Complain about a folder that a sweep could not go into; return the runs that it lacks."""
-    with unwritable_told(folder):
+    with told_if_unwritable(folder):
         fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
         raise InputError(f"{str(folder)!r} holds a sweep already; to go on with it, resume it")
     if not fresh:
         check_same(folder, describe(grid))
     check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
-    return [range(grid.runs)] if fresh else missing(folder, grid.runs)
+    return [range(grid.runs)] if fresh else inspect(folder, grid).missing
 
 
 @contextmanager
 def opened(folder: Path, grid: Grid) -> Iterator[list[range]]:
-    """Hold a checked folder for writing; give the runs that are missing."""
-    with unwritable_told(folder), locked(folder):
-        if (folder / ABOUT).exists():
-            check_same(folder, describe(grid))
-        else:
-            about = {**provenance({}), **describe(grid)}
-            write_text(folder / ABOUT, json.dumps(about, indent=2) + "\n")
-        (folder / PARTS).mkdir(exist_ok=True)
-        (folder / FAILURES).unlink(missing_ok=True)
-        clear_rubble(folder)
-        yield missing(folder, grid.runs)
+    """Hold a checked folder for writing; give the runs that are missing.
 
-
-@contextmanager
-def unwritable_told(folder: Path) -> Iterator[None]:
-    """Say in one line what the system has against writing here: no room, no right, no such name."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"cannot write into {str(folder)!r}: {error.strerror}") from None
+    Parts that are damaged are put aside, to be played again.
+    """
+    with claimed(folder, overwrite=True):
+        with told_if_unwritable(folder):
+            if (folder / ABOUT).exists():
+                check_same(folder, describe(grid))
+            else:
+                about = {**provenance({}), **describe(grid)}
+                write_text(folder / ABOUT, json.dumps(about, indent=2) + "\n")
+            (folder / PARTS).mkdir(exist_ok=True)
+            (folder / FAILURES).unlink(missing_ok=True)
+            clear_rubble(folder)
+            found = inspect(folder, grid)
+            for path, reason in found.damaged.items():
+                log.warning("%s is put aside and played again: %s", path, reason)
+                path.replace(path.with_suffix(ASIDE))
+        yield found.missing
 
 
 def describe(grid: Grid) -> dict[str, Any]:
@@ -90,20 +105,6 @@ def describe(grid: Grid) -> dict[str, Any]:
 def _only_rubble(folder: Path) -> bool:
     """Say whether a sweep was killed here before it had written what it is."""
     return folder.is_dir() and all(path.name.startswith(".") for path in folder.iterdir())
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep others from writing here; the lock goes with the process, however it ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("w") as lock:
-        if find_spec("fcntl") is not None:
-            fcntl = import_module("fcntl")
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InputError(f"{str(folder)!r} is being written by another sweep") from None
-        yield
 
 
 def check_same(folder: Path, described: Mapping[str, Any]) -> None:
@@ -157,33 +158,52 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def clear_rubble(folder: Path) -> None:
-    """Remove what a sweep left that was killed while writing, and parts that have no end."""
+    """Remove what a sweep left that was killed while writing."""
     for name in (ABOUT, FAILURES, SUMMARY, f"{PARTS}/*.parquet"):
         place, _, file = name.rpartition("/")
         for path in (folder / place).glob(f".{file}.*"):
             path.unlink()
+
+
+def inspect(folder: Path, grid: Grid) -> Contents:
+    """Read every part, and tell what is missing and what is no part of this sweep."""
+    damaged, good = {}, []
     for part in _named(folder):
-        if not _is_whole(part.path):
-            part.path.unlink()
+        try:
+            check_part(part, part.path.read_bytes(), grid.digest)
+            good.append(part)
+        except (InputError, OSError) as error:
+            damaged[part.path] = str(error)
+    gaps, end = [], 0
+    for part in _apart(good, grid.runs):
+        if part.runs.start > end:
+            gaps.append(range(end, part.runs.start))
+        end = part.runs.stop
+    return Contents([*gaps, range(end, grid.runs)] if end < grid.runs else gaps, damaged)
 
 
-def _is_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - len(MAGIC), 0))
-        return file.read() == MAGIC
+def check_part(part: PartFile, content: bytes, grid: str) -> None:
+    """Complain about a content that is damaged, or not those runs of this grid."""
+    about = about_parquet(content)
+    wanted = part_of(grid, part.runs)
+    wrong = [key for key, value in wanted.items() if about.get(key) != value]
+    if wrong:
+        raise InputError(f"it is of another sweep, or of other runs: {', '.join(wrong)} differ")
 
 
 def parts(folder: Path, runs: int) -> list[PartFile]:
-    """Return the parts that are whole, in the order of their runs, which must not overlap."""
-    whole = [part for part in _named(folder) if _is_whole(part.path)]
-    whole.sort(key=lambda part: part.runs.start)
-    end = 0
-    for part in whole:
+    """Return what has the name of a part, in the order of the runs, which must not overlap."""
+    return _apart(_named(folder), runs)
+
+
+def _apart(found: Iterable[PartFile], runs: int) -> list[PartFile]:
+    """Return parts in the order of their runs; complain if two hold the same run."""
+    ordered, end = sorted(found, key=lambda part: part.runs.start), 0
+    for part in ordered:
         if part.runs.start < end or part.runs.stop > runs:
             raise InputError(f"{str(part.path)!r} must be a part of this sweep, and of no other")
         end = part.runs.stop
-    return whole
+    return ordered
 
 
 def _named(folder: Path) -> Iterator[PartFile]:
@@ -194,20 +214,10 @@ def _named(folder: Path) -> Iterator[PartFile]:
             yield PartFile(range(int(match[1]), int(match[2])), path)
 
 
-def missing(folder: Path, runs: int) -> list[range]:
-    """Return the runs that no part holds."""
-    gaps, end = [], 0
-    for part in parts(folder, runs):
-        if part.runs.start > end:
-            gaps.append(range(end, part.runs.start))
-        end = part.runs.stop
-    return [*gaps, range(end, runs)] if end < runs else gaps
-
-
 def write_part(folder: Path, runs: range, content: bytes) -> None:
     """Write a part, whole or not at all."""
     path = folder / PARTS / f"{runs.start:012d}-{runs.stop:012d}.parquet"
-    write_whole(path, lambda neighbour: neighbour.write_bytes(content))
+    write_bytes(path, content)
 
 
 def write_failures(folder: Path, failures: Sequence[Mapping[str, Any]]) -> None:

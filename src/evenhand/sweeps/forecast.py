@@ -37,7 +37,7 @@ def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
     probed = list(kinds.values())[::step]
     start = time.perf_counter()
     for cell in probed:
-        prepare(cell.instance)
+        prepare(cell.instance, cell.horizon)
     preparing = (time.perf_counter() - start) / max(len(probed), 1) * len(grid.instances)
     for cell in probed:
         try:
@@ -50,17 +50,18 @@ def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
 
 
 def infeasible(grid: Grid) -> list[str]:
-    """Say which given instances have floors that no policy could keep."""
+    """Say which given instances have floors that no policy could keep for the longest horizon."""
+    longest = max(grid.horizons)
     return [
         f"the floors of instance {instance.name!r} cannot all be kept: it has no regret"
         for instance in grid.instances
-        if isinstance(instance, Given) and prepare(instance).yardsticks.with_floors is None
+        if isinstance(instance, Given) and prepare(instance, longest).yardsticks.with_floors is None
     ]
 
 
 def probe(cell: Cell, grid: Grid) -> float:
     """Return the seconds of one run, scaled up from a part of it that takes a moment."""
-    environment = prepare(cell.instance).environment
+    environment = prepare(cell.instance, cell.horizon).environment
     rounds = min(FIRST_ROUNDS, cell.horizon)
     while True:
         run = Run(environment, cell.policy, rounds, kept_rounds(rounds), grid.delay)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,6 +109,11 @@ class Grid:
     def _labelled(self) -> tuple[tuple[str, Policy], ...]:
         return tuple(self.policies.items())
 
+    @cached_property
+    def digest(self) -> str:
+        """A digest of everything that results depend on."""
+        return settings_digest(self.describe())
+
     def describe(self) -> dict[str, Any]:
         """Return everything that results depend on, as plain data."""
         return {
@@ -117,6 +124,11 @@ class Grid:
             "seed": self.seed,
             "delay": describe_delay(self.delay),
         }
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """Return a digest of a described grid, the same from Python and from the JSON of its folder."""
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 
 def cell_name(instance: str, label: str, horizon: int) -> str:

@@ -98,10 +98,28 @@ class Prepared(NamedTuple):
     yardsticks: Yardsticks
 
 
+def prepare(instance: Instance, horizon: int) -> Prepared:
+    """Build an instance and solve it, once in a process for many tasks.
+
+    Only a trace depends on the horizon: it counts as far as it is played.
+    """
+    environment = build(instance)
+    longest = environment.longest_horizon
+    return solved(instance, None if longest is None else min(horizon, longest))
+
+
 @lru_cache(maxsize=8)
-def prepare(instance: Instance) -> Prepared:
-    """Build an instance and solve it, once in a process for many tasks."""
-    environment = instance.build()
+def build(instance: Instance) -> Environment:
+    """Build an instance."""
+    return instance.build()
+
+
+@lru_cache(maxsize=8)
+def solved(instance: Instance, horizon: int | None) -> Prepared:
+    """Return an instance, or the first rounds of its trace, with its optimum."""
+    environment = build(instance)
+    if horizon is not None:
+        environment = environment.of_rounds(horizon)
     return Prepared(environment, find_yardsticks(environment))
 
 

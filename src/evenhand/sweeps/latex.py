@@ -13,7 +13,7 @@ SPECIAL = {
     "^": r"\textasciicircum{}",
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
 }
-HEADINGS = ("instance", "policy", "$T$", "regret", r"$\pm$", "shortfall", r"$\pm$", "kept")
+HEADINGS = ("instance", "policy", "$T$", "regret", r"$\pm$", "shortfall", r"95\%", "kept")
 
 
 def as_latex(summary: polars.DataFrame) -> str:
@@ -45,7 +45,7 @@ def escaped(text: str) -> str:
 
 
 def _row(line: dict[str, Any]) -> str:
-    numbers = [line[key] for key in ("regret", "margin", "worst_shortfall", "shortfall_margin")]
+    numbers = [line[key] for key in ("regret", "margin", "worst_shortfall", "shortfall_bulk")]
     shown = ["" if number is None else f"${number:.5f}$" for number in numbers]
     kept = rf"{line['all_kept']:.0%}".replace("%", r"\%")
     cells = [escaped(line["instance"]), escaped(line["label"]), str(line["horizon"]), *shown, kept]

@@ -23,8 +23,10 @@ HEADINGS = ("instance", "policy", "T", "replications", "regret", "worst shortfal
 MEAN_HEADINGS = ("random instances", "policy", "T", "regret, mean", "worst shortfall", "largest")
 WORDS = (
     "Regret R(T): reward per round of the exact optimum that keeps the floors, minus the policy's, "
-    "averaged over T rounds; negative where a policy earns more by missing floors.",
-    "Worst shortfall: how far the arm that lacks most is below its floor, as a fraction of rounds.",
+    "averaged over T rounds; negative where a policy earns more by missing floors. The optimum of "
+    "a recorded trace is that of the rounds played, up to T.",
+    "Worst shortfall: how far the arm that lacks most is below its floor, as a fraction of rounds: "
+    "the mean over replications, and what 95% of them stay within.",
     "Floors kept: the share of replications in which no arm lacks more than one play.",
     "Curves: the vertical axis is linear within 0.01 of zero and logarithmic beyond; dashed lines "
     "have the reflected debt; more than four lines are drawn without their 95% bands.",
@@ -67,9 +69,10 @@ def draw_instance(found: SweepResults, summary: polars.DataFrame, instance: str)
     own = summary.filter(load("polars").col("instance") == instance)
     if own.is_empty():
         return "<p>Nothing has been played yet.</p>"
-    if own["with_floors"].null_count():
+    kept = own.filter(load("polars").col("with_floors").is_not_null()).sort("horizon")
+    if kept.is_empty():
         return "<p>No policy could keep these floors, so there is no regret to draw.</p>"
-    best = f"{own['with_floors'][0]:.5f}"
+    best = f"{kept['with_floors'][-1]:.5f}"
     words = f"<p>{own['arms'][0]} arms, {own['plays'][0]} plays; optimum {best} per round.</p>"
     maps = draw_maps(charts.instance_maps(found, summary, instance))
     return words + gallery(draw_curves(found, instance)) + gallery(maps, wide=True)
@@ -114,6 +117,8 @@ def draw_curves(found: SweepResults, instance: str) -> list[Drawn]:
         try:
             results = found.results(instance, horizon)
         except InputError:
+            continue
+        if results.with_floors is None:
             continue
         lacking = len(found.policies) - len(results.labels)
         notes = [f"{lacking} policies are not complete"] if lacking else []
@@ -175,13 +180,13 @@ def _row(line: dict[str, Any]) -> list[str]:
         line["label"],
         f"{line['horizon']:,}",
         f"{line['replications']:,}",
-        "floors infeasible" if line["regret"] is None else _with_margin(line, "regret", "margin"),
-        _with_margin(line, "worst_shortfall", "shortfall_margin"),
+        "floors infeasible" if line["regret"] is None else _with_margin(line),
+        f"{line['worst_shortfall']:.5f} (95%: {line['shortfall_bulk']:.5f})",
         f"{line['all_kept']:.0%}",
     ]
 
 
-def _with_margin(line: dict[str, Any], value: str, margin: str) -> str:
-    if line[margin] is None:
-        return f"{line[value]:.5f}"
-    return f"{line[value]:.5f} ± {line[margin]:.5f}"
+def _with_margin(line: dict[str, Any]) -> str:
+    if line["margin"] is None:
+        return f"{line['regret']:.5f}"
+    return f"{line['regret']:.5f} ± {line['margin']:.5f}"

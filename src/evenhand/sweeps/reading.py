@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evenhand.arrays import Floats
 from evenhand.errors import InputError
 from evenhand.extras import load
+from evenhand.sweeps.folder import PartFile, check_part
 from evenhand.sweeps.instances import Generated
 from evenhand.sweeps.tasks import schema
 
@@ -45,14 +46,22 @@ class InstanceRuns:
         return flat.reshape(len(lines), -1)
 
 
-def read_part(path: Path) -> polars.DataFrame:
-    """Read a part."""
+def read_part(part: PartFile, grid: str, replications: int) -> polars.DataFrame:
+    """Read a part; anything but those runs of this grid, undamaged, is refused."""
     pl = load("polars")
     try:
-        table: polars.DataFrame = pl.read_parquet(path, glob=False)
-        return table.select(list(schema()))
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{str(path)!r} must be an undamaged part: {error}") from None
+        content = part.path.read_bytes()
+        check_part(part, content, grid)
+        table: polars.DataFrame = pl.read_parquet(io.BytesIO(content)).select(list(schema()))
+        runs = table["cell"] * replications + table["replication"]
+        if runs.to_list() != list(part.runs):
+            raise InputError("it holds other runs than it says")
+        return table
+    except (InputError, OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{str(part.path)!r} must be an undamaged part of this sweep: {error}; "
+            "resumed, the sweep plays it again"
+        ) from None
 
 
 def arms_and_floors(about: dict[str, Any]) -> tuple[tuple[str, ...], Floats]:

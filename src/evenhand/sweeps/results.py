@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.checks import known
+from evenhand.checks import brief, known, whole
 from evenhand.errors import InputError
 from evenhand.extras import load
 from evenhand.plain import written
 from evenhand.results import Results
-from evenhand.storage import write_whole
-from evenhand.sweeps.folder import FAILURES, SUMMARY, PartFile, parts, read_about
+from evenhand.sealed import sealed_parquet
+from evenhand.storage import write_bytes
+from evenhand.sweeps.folder import ABOUT, FAILURES, SUMMARY, PartFile, parts, read_about
+from evenhand.sweeps.grid import settings_digest
 from evenhand.sweeps.reading import LISTS, InstanceRuns, read_part
 from evenhand.sweeps.tasks import kept_rounds, schema
 
@@ -29,7 +31,7 @@ FOUND = (
     "regret",
     "margin",
     "worst_shortfall",
-    "shortfall_margin",
+    "shortfall_bulk",
     "all_kept",
     "with_floors",
     "without_floors",
@@ -61,15 +63,21 @@ class SweepResults:
         self.about = read_about(self.folder)
         try:
             grid = self.about["settings"]
-            self.instances: dict[str, dict[str, Any]] = grid["instances"]
-            self.policies: dict[str, dict[str, Any]] = grid["policies"]
-            self.horizons: list[int] = grid["horizons"]
-            self.replications: int = grid["replications"]
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{str(self.folder)!r} must hold a sweep: no {error}") from None
+            self.instances: dict[str, dict[str, Any]] = _tables(grid["instances"])
+            self.policies: dict[str, dict[str, Any]] = _tables(grid["policies"])
+            self.horizons = [whole("horizon", given, least=1) for given in grid["horizons"]]
+            self.replications = whole("replications", grid["replications"], least=1)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{str(self.folder)!r} must hold a sweep: {ABOUT} is damaged: "
+                f"{type(error).__name__}: {error}"
+            ) from None
         self._parts = parts(self.folder, self.cells * self.replications)
         # Neighbouring instances want the same parts.
-        self._read = lru_cache(maxsize=4)(read_part)
+        digest = settings_digest(self.about["settings"])
+        self._read = lru_cache(maxsize=4)(
+            partial(read_part, grid=digest, replications=self.replications)
+        )
 
     def __repr__(self) -> str:
         done = f"{self.runs_done:,} of {self.cells * self.replications:,} runs"
@@ -101,7 +109,7 @@ class SweepResults:
         """Return the results of an instance, for all policies whose cells are complete."""
         known("instance", [instance], self.instances)
         if horizon not in self.horizons:
-            raise InputError(f"horizon must be one of {self.horizons}, got {horizon!r}")
+            raise InputError(f"horizon must be one of {self.horizons}, got {brief(horizon)}")
         runs = InstanceRuns(self.instances[instance], self.runs(instance))
         places = [
             place
@@ -136,9 +144,7 @@ class SweepResults:
 
     def save_summary(self) -> None:
         """Write the summary beside the parts, with where it came from."""
-        origin = {"evenhand": json.dumps(self.about)}
-        write = partial(self.summary().write_parquet, metadata=origin)
-        write_whole(self.folder / SUMMARY, write)
+        write_bytes(self.folder / SUMMARY, sealed_parquet(self.summary(), self.about))
 
     def runs(self, instance: str | None = None) -> polars.DataFrame:
         """Return one line for each run, of one instance or of all, in the order of the grid."""
@@ -148,7 +154,7 @@ class SweepResults:
         first = bisect_left(self._parts, wanted.start * self.replications, key=_last_run)
         stop = bisect_left(self._parts, wanted.stop * self.replications, key=_first_run)
         inside = pl.col("cell").is_between(wanted.start, wanted.stop - 1)
-        tables = [self._read(part.path).filter(inside) for part in self._parts[first:stop]]
+        tables = [self._read(part).filter(inside) for part in self._parts[first:stop]]
         table: polars.DataFrame = pl.concat([pl.DataFrame(schema=schema()), *tables])
         return table
 
@@ -231,6 +237,13 @@ class SweepResults:
         )
 
 
+def _tables(given: Any) -> dict[str, dict[str, Any]]:
+    """Return named tables, none of which is empty."""
+    if not isinstance(given, dict) or not all(isinstance(table, dict) for table in given.values()):
+        raise TypeError("instances and policies must be tables")
+    return given
+
+
 def _first_run(part: PartFile) -> int:
     return part.runs.start
 
@@ -248,7 +261,7 @@ def _found(results: Results, label: str) -> dict[str, Any]:
         float(results.regret(label).mean[-1]) if feasible else None,
         results.margin(label) if several else None,
         shortfall.mean,
-        shortfall.standard_error * results.quantile() if several else None,
+        shortfall.bulk,
         results.all_kept(label),
         results.with_floors,
         results.without_floors,

@@ -5,8 +5,6 @@ This is all that runs on a worker. It needs nothing but the task: no file and no
 
 from __future__ import annotations
 
-import io
-import json
 import platform
 import time
 from functools import cache
@@ -17,6 +15,7 @@ from evenhand.errors import EvenhandError
 from evenhand.extras import load
 from evenhand.policies import posterior_means
 from evenhand.provenance import matching_versions, version_differences
+from evenhand.sealed import sealed_parquet
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.delay import Delay
 from evenhand.simulation.run import Record, Run, checkpoints, new_watch, streams
@@ -52,6 +51,7 @@ class Task(NamedTuple):
     pieces: tuple[Piece, ...]
     seed: int
     delay: Delay
+    grid: str
     versions: dict[str, str | None]
 
     @property
@@ -96,10 +96,13 @@ def play_task(task: Task) -> Part:
             reason = f"{type(error).__name__}: {error}"
             raise CellError(piece.cell.number, reason) from None
     table = load("polars").DataFrame(columns, schema=schema())
-    file = io.BytesIO()
-    origin = json.dumps({"seed": task.seed, "versions": task.versions})
-    table.write_parquet(file, metadata={"evenhand": origin})
-    return Part(file.getvalue(), tuple(seconds))
+    about = {**part_of(task.grid, task.runs), "seed": task.seed, "versions": task.versions}
+    return Part(sealed_parquet(table, about), tuple(seconds))
+
+
+def part_of(grid: str, runs: range) -> dict[str, Any]:
+    """Return what a part says it is: the grid's digest, its runs, and how many lines it has."""
+    return {"grid": grid, "runs": [runs.start, runs.stop], "rows": len(runs)}
 
 
 def check_versions(wanted: dict[str, str | None]) -> None:
@@ -135,7 +138,7 @@ def schema() -> dict[str, Any]:
 
 def _play(piece: Piece, task: Task, columns: dict[str, list[Any]]) -> float:
     """Play the runs of a piece into the columns; return the seconds, preparation not counted."""
-    cell, prepared = piece.cell, prepare(piece.cell.instance)
+    cell, prepared = piece.cell, prepare(piece.cell.instance, piece.cell.horizon)
     rounds = kept_rounds(cell.horizon)
     run = Run(prepared.environment, cell.policy, cell.horizon, rounds, task.delay)
     warm_up(run_compiled, [run])

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.checks import fail, whole
 from evenhand.extras import load
 from evenhand.paper.movielens.releases import MARK, PAPER_MOVIES, SYNTHETIC
-from evenhand.storage import check_folder, write_text, write_whole
+from evenhand.storage import claimed, write_set
+
+if TYPE_CHECKING:
+    import polars
 
 IDS = (1, 110, 296, 858, 1214)
 AVAILABILITY = (0.44, 0.52, 0.46, 0.48, 0.43)
@@ -48,18 +51,27 @@ def write_sample(
     if ratings > users * OTHER_MOVIES:
         fail("ratings", f"at most {OTHER_MOVIES:,} for each of {users:,} users", ratings)
     whole("seed", seed, least=0)
-    check_folder(folder, overwrite=overwrite)
     rng = np.random.default_rng(seed)
+    with claimed(folder, overwrite=overwrite):
+        table = _ratings(rng, ratings, users)
+        files = {
+            MARK: f"{SYNTHETIC}: {ratings} ratings, seed {seed}\n",
+            "movies.csv": _movies(rng),
+            "ratings.csv": table.write_csv(),
+        }
+        write_set(folder, {name: text.encode("utf-8") for name, text in files.items()})
+
+
+def _ratings(rng: np.random.Generator, ratings: int, users: int) -> polars.DataFrame:
+    """Draw the table of ratings."""
     rows = [_chosen(rng, users), _others(rng, users)]
     table = {name: np.concatenate([part[name] for part in rows]) for name in rows[0]}
     short = ratings - table["userId"].size
     if short > 0:
         filler = _filler(rng, users, short)
         table = {name: np.concatenate([table[name], filler[name]]) for name in table}
-    frame = load("polars").DataFrame(table).head(ratings).sort("userId", "movieId")
-    write_whole(folder / "ratings.csv", frame.write_csv)
-    write_text(folder / "movies.csv", _movies(rng))
-    write_text(folder / MARK, f"{SYNTHETIC}: {ratings} ratings, seed {seed}\n")
+    frame: polars.DataFrame = load("polars").DataFrame(table)
+    return frame.head(ratings).sort("userId", "movieId")
 
 
 def _chosen(rng: np.random.Generator, users: int) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""Contents that carry a checksum of themselves, so that a flipped bit cannot pass for a result.
+
+A JSON document, alone or inside of a Parquet file, has ``"seal"`` as its last key. The seal is the
+SHA-256 of the whole content with 64 zeros in its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import InputError
+
+if TYPE_CHECKING:
+    import polars
+
+KEY = b'"seal": "'
+BLANK = b"0" * 64
+
+
+def sealed_json(document: Mapping[str, Any]) -> bytes:
+    """Return a document as sealed JSON.
+
+    >>> open_json(sealed_json({"seed": 7}))
+    {'seed': 7}
+    """
+    return _sealed(json.dumps({**document, "seal": BLANK.decode()}, indent=2).encode() + b"\n")
+
+
+def open_json(content: bytes) -> dict[str, Any]:
+    """Return a document that was sealed, or complain."""
+    check_seal(content)
+    document: dict[str, Any] = json.loads(content)
+    document.pop("seal")
+    return document
+
+
+def sealed_parquet(table: polars.DataFrame, about: Mapping[str, Any]) -> bytes:
+    """Return a table as a sealed Parquet file, with a document about it inside."""
+    file = io.BytesIO()
+    text = json.dumps({"evenhand": "", **about, "seal": BLANK.decode()})
+    table.write_parquet(file, metadata={"evenhand": text})
+    return _sealed(file.getvalue())
+
+
+def about_parquet(content: bytes) -> dict[str, Any]:
+    """Return the document inside of a sealed Parquet file, without a look at its table."""
+    check_seal(content)
+    end = content.rfind(KEY) + len(KEY) + len(BLANK) + len(b'"}')
+    start = content.rfind(b'{"evenhand": ""', 0, end)
+    document: dict[str, Any] = json.loads(content[start:end])
+    return {key: value for key, value in document.items() if key not in ("evenhand", "seal")}
+
+
+def check_seal(content: bytes) -> None:
+    """Complain about a content that has no seal, or another one than its own.
+
+    >>> check_seal(sealed_json({"seed": 7}).replace(b"7", b"8"))
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: its checksum is not that of its content: it was changed or damaged
+    """
+    place = content.rfind(KEY) + len(KEY)
+    seal = content[place : place + len(BLANK)]
+    if place < len(KEY) or len(seal) < len(BLANK):
+        raise InputError("it carries no checksum: it is damaged, or no file of this version")
+    if _digest(content, place) != seal:
+        raise InputError("its checksum is not that of its content: it was changed or damaged")
+
+
+def _sealed(content: bytes) -> bytes:
+    place = content.rfind(KEY) + len(KEY)
+    return content[:place] + _digest(content, place) + content[place + len(BLANK) :]
+
+
+def _digest(content: bytes, place: int) -> bytes:
+    digest = hashlib.sha256(content[:place])
+    digest.update(BLANK)
+    digest.update(content[place + len(BLANK) :])
+    return digest.hexdigest().encode()
