@@ -16,13 +16,25 @@ def test_public_names_are_sorted_and_exist():
     assert all(hasattr(evenhand, name) for name in evenhand.__all__)
 
 
+def test_a_name_that_is_not_there_is_no_attribute():
+    with pytest.raises(AttributeError, match="module 'evenhand' has no attribute 'Agnet'"):
+        evenhand.Agnet  # noqa: B018
+    assert set(evenhand.__all__) <= set(dir(evenhand))
+
+
+def test_importing_the_package_loads_nothing_before_it_is_used():
+    code = "import sys, evenhand; print('numpy' in sys.modules, 'scipy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False False"
+
+
 def test_every_public_name_is_documented():
     assert all(getattr(evenhand, name).__doc__ for name in evenhand.__all__)
 
 
 def test_importing_the_core_loads_no_optional_package():
     code = (
-        "import sys, evenhand; from evenhand import extras; "
+        "import sys; from evenhand import *; from evenhand import extras; "
         "print([package for package in extras.EXTRAS if package in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,24 +1,60 @@
 """Even-handed bandits: play the best arms that are awake, and give each arm its share."""
 
-from evenhand.agent import Agent, Decision, Receipt
-from evenhand.availability import Independent, Joint, Trace
-from evenhand.benchmark import find_optimum
-from evenhand.environment import Bernoulli, Beta, Environment, Recorded
-from evenhand.errors import (
-    Certificate,
-    EvenhandError,
-    FeedbackError,
-    InfeasibleFloors,
-    InputError,
-    MissingExtra,
-    SnapshotError,
-)
-from evenhand.optimum import Optimum
-from evenhand.policies import Policy, make_policy
-from evenhand.problem import Problem
-from evenhand.results import Results
-from evenhand.simulation import Geometric, simulate
-from evenhand.sweeps import Grid, SweepResults, run_sweep
+from importlib import import_module
+
+# As in typing, which takes a while to load; type checkers know the name.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from evenhand.agent import Agent, Decision, Receipt
+    from evenhand.availability import Independent, Joint, Trace
+    from evenhand.benchmark import find_optimum
+    from evenhand.environment import Bernoulli, Beta, Environment, Recorded
+    from evenhand.errors import (
+        Certificate,
+        EvenhandError,
+        FeedbackError,
+        InfeasibleFloors,
+        InputError,
+        MissingExtra,
+        SnapshotError,
+    )
+    from evenhand.optimum import Optimum
+    from evenhand.policies import Policy, make_policy
+    from evenhand.problem import Problem
+    from evenhand.results import Results
+    from evenhand.simulation import Geometric, simulate
+    from evenhand.sweeps import Grid, SweepResults, run_sweep
+
+_HOMES = {
+    "Agent": "agent",
+    "Bernoulli": "environment",
+    "Beta": "environment",
+    "Certificate": "errors",
+    "Decision": "agent",
+    "Environment": "environment",
+    "EvenhandError": "errors",
+    "FeedbackError": "errors",
+    "Geometric": "simulation",
+    "Grid": "sweeps",
+    "Independent": "availability",
+    "InfeasibleFloors": "errors",
+    "InputError": "errors",
+    "Joint": "availability",
+    "MissingExtra": "errors",
+    "Optimum": "optimum",
+    "Policy": "policies",
+    "Problem": "problem",
+    "Receipt": "agent",
+    "Recorded": "environment",
+    "Results": "results",
+    "SnapshotError": "errors",
+    "SweepResults": "sweeps",
+    "Trace": "availability",
+    "find_optimum": "benchmark",
+    "make_policy": "policies",
+    "run_sweep": "sweeps",
+    "simulate": "simulation",
+}
 
 __all__ = [
     "Agent",
@@ -50,3 +86,16 @@ __all__ = [
     "run_sweep",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for: a program pays for what it uses."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

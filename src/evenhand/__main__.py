@@ -1,4 +1,8 @@
-"""Entry point of the command ``evenhand``; says which extra is missing if one is."""
+"""Entry point of the command ``evenhand``.
+
+What can go wrong before there is a command line is settled here, before anything slow is loaded:
+Ctrl-C, streams that the caller closed, and extras that are missing.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,48 @@ import os
 import sys
 from importlib import import_module
 
-from evenhand.errors import MissingExtra
-from evenhand.extras import load
+STOPPED = 130
 
 
 def main() -> None:
     """Run the command line."""
-    open_closed_output()
     try:
-        load("typer")
-        load("rich")
-    except MissingExtra as error:
+        signal = import_module("signal")
+        signal.signal(signal.SIGINT, leave)
+        open_closed_streams()
+        check_extras()
+        cli = import_module("evenhand.cli")
+    except KeyboardInterrupt:
+        leave()
+    cli.main()
+
+
+def leave(*given: object) -> None:
+    """Stop at once: nothing has been begun that would have to be ended."""
+    os.write(2, b"evenhand: stopped\n")
+    os._exit(STOPPED)
+
+
+def check_extras() -> None:
+    """Leave with a sentence if what the command line is made of is not installed."""
+    missing = import_module("evenhand.errors").MissingExtra
+    try:
+        for package in ("typer", "rich"):
+            import_module("evenhand.extras").load(package)
+    except missing as error:
         sys.exit(f"evenhand: {error}")
-    import_module("evenhand.cli").main()
 
 
-def open_closed_output() -> None:
-    """Open standard output if the caller closed it, before something else gets its number."""
-    if sys.stdout is None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+def open_closed_streams() -> None:
+    """Open standard streams that the caller closed, before something else gets their numbers."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDONLY if mode == "r" else os.O_WRONLY)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Plain functions as machine code: the only place that imports numba.
 
-:func:`compiled` takes a plain function together with every plain function of this package that it
-calls. Machine code is cached on disk; its name carries a digest of all the sources it was made
-from, so that an edited function is never served stale.
+:func:`compiled` takes a plain function together with every plain function that it calls, of
+whichever module. Machine code is cached on disk; its name carries a digest of all the sources it
+was made from, so that an edited function is never served stale.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from __future__ import annotations
 import dis
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from evenhand.extras import load
 
 Function = Callable[..., Any]
 LARGE = 400
+KNOWN_TO_NUMBA = {*sys.stdlib_module_names, "numba", "numpy", "scipy"}
 
 
 @cache
 def compiled(function: Function, **given: Function) -> Function:
     """Return machine code for a plain function and for the plain functions that it calls.
 
-    ``given`` stands in for globals of the same name. Needs the extra ``lab``.
+    ``given`` stands in for globals of the same name. Default arguments are kept, and what the
+    function has from an enclosing one counts as constant. Needs the extra ``lab``.
 
     Examples
     --------
@@ -37,7 +40,13 @@ def compiled(function: Function, **given: Function) -> Function:
     scope = {**function.__globals__, **given}
     for name, called in _called(function, given).items():
         scope[name] = compiled(called)
-    copy = FunctionType(function.__code__, scope, function.__name__)
+    copy = FunctionType(
+        function.__code__,
+        scope,
+        function.__name__,
+        function.__defaults__,
+        _compiled_cells(function),
+    )
     copy.__qualname__ = f"{function.__qualname__}_{digest(function, **given)}"
     # Without inlining, every call counts references on each array of each tuple it passes.
     options = {"nogil": True, "forceinline": True, "error_model": "numpy"}
@@ -56,10 +65,33 @@ def suited(function: Function, arms: int) -> Function:
 
 def digest(function: Function, **given: Function) -> str:
     """Return a short digest of a function, the constants it reads and the functions it calls."""
-    parts = [_source(function)]
+    parts = [_source(function), repr(function.__defaults__)]
     parts += [f"{name} = {value!r}" for name, value in _constants(function, given).items()]
     parts += [digest(called) for _, called in sorted(_called(function, given).items())]
+    parts += [
+        digest(value) if isinstance(value, FunctionType) else f"{name} = {value!r}"
+        for name, value in _enclosed(function).items()
+    ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _enclosed(function: Function) -> dict[str, Any]:
+    """Return what a function has from the function around it."""
+    cells = function.__closure__ or ()
+    return {
+        name: cell.cell_contents
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True)
+    }
+
+
+def _compiled_cells(function: Function) -> tuple[CellType, ...] | None:
+    """Return a function's closure, with machine code in place of plain functions."""
+    if not function.__closure__:
+        return None
+    return tuple(
+        CellType(compiled(value) if isinstance(value, FunctionType) else value)
+        for value in _enclosed(function).values()
+    )
 
 
 def _source(function: Function) -> str:
@@ -86,14 +118,10 @@ def _constants(function: Function, given: dict[str, Function]) -> dict[str, Any]
 
 
 def _called(function: Function, given: dict[str, Function]) -> dict[str, Function]:
-    """Return the plain functions named by one: given, its neighbours, or of this package."""
+    """Return the plain functions named by one, but those that numba knows by itself."""
     return {
         name: value
         for name, value in _named(function, given).items()
         if isinstance(value, FunctionType)
-        and (
-            name in given
-            or value.__module__ == function.__module__
-            or value.__module__.partition(".")[0] == "evenhand"
-        )
+        and (name in given or value.__module__.partition(".")[0] not in KNOWN_TO_NUMBA)
     }

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand import Agent, FeedbackError, InputError, Problem, SnapshotError, make_policy
+from evenhand import (
+    Agent,
+    Environment,
+    FeedbackError,
+    InputError,
+    Problem,
+    SnapshotError,
+    make_policy,
+    simulate,
+)
 from evenhand.policies import REGISTRY
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation.run import Run, checkpoints, new_watch, streams
@@ -371,3 +380,60 @@ def damaged(change):
 def test_a_wrong_snapshot_is_refused(text, message):
     with pytest.raises(SnapshotError, match=message):
         Agent.restore(text)
+
+
+@pytest.mark.parametrize("told", [[0.5], [], {"b": 0.5}, {"a": 2}, "a", 3, None])
+def test_a_snapshot_whose_rewards_are_not_by_chosen_arms_is_refused(told):
+    agent = Agent(Problem(["a", "b"], plays=1), seed=1)
+    agent.ask(["a"])
+    document = json.loads(agent.snapshot())
+    document["decisions"][0][2] = told
+    with pytest.raises(SnapshotError, match="snapshot must be undamaged"):
+        Agent.restore(json.dumps(document))
+
+
+@pytest.mark.parametrize("memory", [1, 2, 5])
+def test_just_so_many_decisions_are_remembered(memory):
+    agent = Agent(Problem(["a"], plays=1), memory=memory)
+    for _ in range(memory + 3):
+        agent.ask()
+    oldest = agent.rounds - memory + 1
+    assert agent.tell(oldest, {"a": 1}).learned == ("a",)
+    with pytest.raises(FeedbackError, match=f"only the latest {memory} are remembered"):
+        agent.tell(oldest - 1, {"a": 1})
+
+
+HUGE = 10**5000
+
+
+def test_numbers_that_python_would_not_write_are_refused_like_others():
+    agent = Agent(Problem(["a", "b"], plays=1), seed=1)
+    decision = agent.ask()
+    with pytest.raises(FeedbackError, match="got an int too large to write: it was never made"):
+        agent.tell(HUGE, {})
+    with pytest.raises(FeedbackError, match=r"must be a number in .* got an int too large"):
+        agent.tell(decision.id, {decision.chosen[0]: HUGE})
+    with pytest.raises(FeedbackError, match="must be for an arm it chose"):
+        agent.tell(decision.id, {HUGE: 1.0})
+    for refused in (
+        lambda: agent.change("a", floor=HUGE),
+        lambda: agent.change("a", weight=-HUGE),
+        lambda: agent.join("c", floor=HUGE),
+        lambda: agent.ask([HUGE]),
+        lambda: agent.retire(HUGE),
+        lambda: Problem(HUGE, plays=1),
+        lambda: Problem(2, plays=HUGE),
+        lambda: Agent(Problem(2, plays=1), seed=-HUGE),
+    ):
+        with pytest.raises(InputError):
+            refused()
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_weights_overflow_nothing():
+    problem = Problem(3, plays=1, weights=[1e100, 1.0, 0.0], floors=0.2)
+    environment = Environment(problem, 0.5, 0.9)
+    results = simulate(environment, ["priced", "tscsf-b"], horizon=500, replications=3)
+    assert np.isfinite(results.margin("priced"))
+    with pytest.raises(InputError, match=r"weight of arm '1' must be a number in \[0, 1e100\]"):
+        Problem(1, plays=1, weights=1e300)

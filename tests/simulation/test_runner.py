@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -93,6 +94,53 @@ def test_a_trace_gives_the_horizon(setting_1):
     assert simulate(environment, ["uniform"]).horizon == 50
     with pytest.raises(InputError, match="at most the 50 rounds of the trace, got 51"):
         simulate(environment, ["uniform"], horizon=51)
+
+
+def halves():
+    """A trace whose second half is another world: the good arm sleeps."""
+    awake = np.ones((2_000, 3), dtype=bool)
+    awake[:1_000, 2] = False
+    return awake
+
+
+def test_a_trace_counts_as_far_as_it_is_played():
+    problem = Problem(3, plays=1, floors=[0.1, 0.1, 0.0])
+    whole = Environment(problem, [0.2, 0.5, 0.9], Trace(halves()))
+    half = Environment(problem, [0.2, 0.5, 0.9], Trace(halves()[:1_000]))
+    policies = ["opt-nf", "opt-f", "tscsf-b"]
+    one = simulate(whole, policies, horizon=1_000, replications=3, seed=1)
+    two = simulate(half, policies, replications=3, seed=1)
+    assert same(one, two)
+    assert one.with_floors == two.with_floors
+    assert one.regret("opt-nf", one.without_floors).mean[-1] == pytest.approx(0.0, abs=1e-12)
+    assert abs(one.regret("opt-f").mean[-1]) < 0.02
+
+
+def test_recorded_rewards_count_as_far_as_they_are_played():
+    rewards = np.where(np.arange(2_000)[:, None] < 1_000, [0.9, 0.1, 0.1], [0.1, 0.1, 0.9])
+    problem = Problem(3, plays=1)
+    environment = Environment(
+        problem, availability=Trace(np.ones((2_000, 3))), rewards=Recorded(rewards)
+    )
+    results = simulate(environment, ["opt-nf"], horizon=1_000)
+    assert results.without_floors == pytest.approx(0.9)
+    assert results.regret("opt-nf").mean[-1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_optimum_that_cannot_be_found_costs_no_play(setting_1, monkeypatch):
+    played = []
+    monkeypatch.setattr(runner, "find_yardsticks", lambda environment: 1 / 0)
+    monkeypatch.setattr(runner, "play_all", lambda *a, **o: played.append(1))
+    with pytest.raises(ZeroDivisionError):
+        simulate(setting_1, ["uniform"], horizon=10)
+    assert not played
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_feedback_that_takes_for_ever_never_comes(setting_1, engine):
+    for delay in (100, sys.maxsize):
+        results = simulate(setting_1, ["thompson"], horizon=100, delay=delay, engine=engine)
+        assert set(results.mean_estimates("thompson").values()) == {0.5}
 
 
 def test_kept_rounds_do_not_grow_with_the_horizon(setting_1):

@@ -76,7 +76,7 @@ def read(text: str) -> Pieces:
         )
     try:
         return _pieces(document)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise SnapshotError(f"snapshot must be undamaged, got {what}") from None
 

@@ -72,7 +72,7 @@ def main() -> None:
         say(errors, f"evenhand: {error}")
         sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
     except (OSError, MemoryError) as error:
-        say(errors, f"evenhand: {error or 'not enough memory'}")
+        say(errors, f"evenhand: {str(error) or 'not enough memory'}")
         sys.exit(1)
     except Stopped:
         errors.print("evenhand: stopped")
