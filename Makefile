@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test lint types imports unit bench reproduce clean
+.PHONY: test lint types imports unit bench reproduce mutate clean
 
 test: lint types imports unit
 
@@ -25,6 +25,10 @@ bench: $(READY)
 
 reproduce: $(READY)
 	$(BIN)/evenhand reproduce
+
+mutate: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt cosmic-ray
+	$(BIN)/python -m tests.mutation
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

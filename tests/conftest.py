@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import Phase, settings
 
 from evenhand import Environment, Problem
+
+# For runs that only want to know whether a test fails, not on which smallest example.
+settings.register_profile("quick", phases=[Phase.explicit, Phase.generate])
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -72,3 +74,15 @@ def _close():
     import matplotlib.pyplot as plt
 
     plt.close("all")
+
+
+def test_drawing_leaves_the_callers_figures_and_backend_alone(results, tmp_path):
+    code = (
+        "import matplotlib; matplotlib.use('svg'); import matplotlib.pyplot as plt; "
+        "mine = plt.figure(); from evenhand import Environment, Problem, simulate, figures; "
+        "r = simulate(Environment(Problem(3, plays=1), 0.5), ['lfg'], horizon=200, replications=2);"
+        "f = figures.regret_panel(r, [figures.Line('lfg', 'LFG', 'lfg')], 'title'); "
+        "figures.as_svg(f); print(matplotlib.get_backend(), plt.get_fignums())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "svg [1]"

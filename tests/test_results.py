@@ -11,11 +11,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from evenhand import InputError, Results, make_policy, simulate
+from evenhand import Environment, InputError, Problem, Results, make_policy, simulate
 
 
-@pytest.fixture
-def results(setting_1):
+@pytest.fixture(scope="module")
+def results():
+    problem = Problem(["a", "b", "c"], plays=2, floors=[0.5, 0.6, 0.4])
+    setting_1 = Environment(problem, [0.4, 0.5, 0.7], [0.9, 0.8, 0.7])
     policies = {"mine": make_policy("tscsf-b", eta=math.inf), "random": "uniform"}
     return simulate(setting_1, policies, horizon=500, replications=6, seed=2)
 
@@ -42,6 +44,28 @@ def test_the_regret_is_time_averaged_with_students_interval(results):
     low, high = stats.t.interval(0.95, 5, loc=values.mean(), scale=stats.sem(values))
     assert curve.rounds[9] == 10
     assert (curve.low[9], curve.mean[9], curve.high[9]) == pytest.approx((low, values.mean(), high))
+
+
+def test_rounds_per_second_counts_the_rounds_of_all_runs(results):
+    assert replace(results, seconds=2.0).rounds_per_second == 2 * 6 * 500 / 2.0
+
+
+def test_stacked_replications_stand_one_after_the_other(results):
+    one, two = (
+        replace(
+            results,
+            seconds=seconds,
+            **{
+                name: getattr(results, name)[:, part]
+                for name in ("expected", "realised", "played", "estimates")
+            },
+        )
+        for seconds, part in ((1.0, slice(0, 2)), (2.0, slice(2, 6)))
+    )
+    whole = Results.stacked([one, two])
+    assert whole.rounds_table().equals(results.rounds_table())
+    assert whole.arms_table().equals(results.arms_table())
+    assert whole.seconds == 3.0
 
 
 def test_a_negative_regret_stays_negative(results):
@@ -86,6 +110,13 @@ def test_saved_results_come_back(results, tmp_path):
         results.policies,
     )
     assert again.provenance == results.provenance
+    assert again.floors.tolist() == [0.5, 0.6, 0.4]
+    assert again.rounds.tolist() == results.rounds.tolist()
+    assert (again.with_floors, again.without_floors, again.seconds) == (
+        results.with_floors,
+        results.without_floors,
+        results.seconds,
+    )
 
 
 def test_every_file_says_where_it_came_from(results, tmp_path):

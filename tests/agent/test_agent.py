@@ -437,3 +437,43 @@ def test_the_largest_weights_overflow_nothing():
     assert np.isfinite(results.margin("priced"))
     with pytest.raises(InputError, match=r"weight of arm '1' must be a number in \[0, 1e100\]"):
         Problem(1, plays=1, weights=1e300)
+
+
+def test_rates_count_from_the_first_round_on():
+    agent = Agent(Problem(["a"], plays=1))
+    assert agent.rates() == {"a": 0.0}
+    agent.ask()
+    assert agent.rates() == {"a": 1.0}
+
+
+@pytest.mark.parametrize("never", [0, -1, 2, True, "1", None, 1.5])
+def test_a_decision_that_was_never_made_is_called_that(never):
+    agent = Agent(Problem(["a"], plays=1))
+    agent.ask()
+    with pytest.raises(FeedbackError, match="it was never made"):
+        agent.tell(never, {})
+
+
+def test_an_agent_tells_how_much_of_the_floors_looks_attainable():
+    agent = Agent(Problem(["a", "b"], plays=1, floors=[0.9, 0.6]), "tscsf-b", seed=2)
+    assert agent.targets() == {"a": 0.9, "b": 0.6}
+    agent.ask()
+    assert agent.targets() == pytest.approx({"a": 0.6, "b": 0.4})
+    for _ in range(3):
+        agent.ask(["b"])
+    assert agent.targets() == pytest.approx({"a": 0.25, "b": 0.6})
+
+
+def test_more_plays_than_arms_keep_every_floor():
+    agent = Agent(Problem(["a", "b"], plays=3, floors=[0.9, 1.0]), seed=2)
+    agent.ask()
+    assert agent.targets() == {"a": 0.9, "b": 1.0}
+
+
+def test_what_an_agent_takes_by_default_and_at_least():
+    problem = Problem(["a"], plays=1)
+    assert json.loads(Agent(problem).snapshot())["memory"] == 100_000
+    assert Agent(problem, horizon=1, memory=1, seed=0).rounds == 0
+    for wrong in ({"memory": 0}, {"horizon": 0}, {"seed": -1}):
+        with pytest.raises(InputError, match="must be a whole number of at least"):
+            Agent(problem, **wrong)

@@ -39,12 +39,13 @@ def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
     done = evenhand("study", "--into", page, "--out", tmp_path / "out", *options)
     assert done.returncode == 0, done.stderr
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n<!-- study -->\n1 instances, T = 300")
+    assert text.startswith("before\n<!-- study -->\nIndependent arms: 1 instances, T = 300")
+    assert "| arms that exclude each other | priced η=anytime |" in text
     assert "| priced η=anytime |" in text
     assert "old" not in text
     assert text.endswith("<!-- end of study -->\nafter\n")
     scores = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))["scores"]
-    assert len(scores) == 15
+    assert len(scores) == 15 + 4 * 4
 
 
 def test_a_page_without_marks_is_refused_before_any_work(evenhand, tmp_path):

@@ -138,6 +138,34 @@ def test_only_adds_to_what_is_there_and_damage_is_mended(quick, evenhand, tmp_pa
     assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
 
 
+DAMAGE = [b"", b"{}", b"[1]", b"\xff\xfe", b'{"seal": "x"}']
+
+
+@pytest.mark.parametrize("content", DAMAGE)
+def test_whatever_stands_in_a_file_there_is_no_traceback(quick, evenhand, tmp_path, content):
+    out = tmp_path / "copy"
+    shutil.copytree(quick[0], out)
+    (out / "cells" / "setting1-eta1" / "provenance.json").write_bytes(content)
+    (out / "cells" / "movies" / "movies.json").write_bytes(content)
+    only = ("--only", "setting1-eta1", "--only", "movies")
+    assert evenhand("reproduce", "--quick", "--out", out, *only).returncode == 0
+    assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
+    (out / "reproduction.json").write_bytes(content)
+    done = evenhand("reproduce", "--quick", "--out", out)
+    assert done.returncode == 2
+    assert "must be new, or hold a run of the same kind" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_results_of_another_cell_are_no_movies(quick, evenhand, tmp_path):
+    out = tmp_path / "copy"
+    shutil.copytree(quick[0], out)
+    for name in ("rounds.parquet", "arms.parquet", "provenance.json"):
+        shutil.copy(out / "cells" / "setting1-eta1" / name, out / "cells" / "movies" / name)
+    assert evenhand("reproduce", "--quick", "--out", out, "--only", "movies").returncode == 0
+    assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
+
+
 def test_a_place_that_cannot_be_written_is_refused(evenhand, tmp_path):
     (tmp_path / "file").write_text("x")
     done = evenhand("reproduce", "--quick", "--out", tmp_path / "file" / "out")

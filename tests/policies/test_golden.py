@@ -9,6 +9,7 @@ import pytest
 
 from evenhand import make_policy
 from evenhand.optimum import Awake
+from evenhand.optimum.mixture import Block, as_mixture
 from evenhand.policies import Nature, Situation, new_state
 from evenhand.policies.steps import advance, choose, learn
 from evenhand.problem import Problem
@@ -29,6 +30,9 @@ class Script:
         return self.samples.pop(0)
 
     def standard_normal(self):
+        return self.samples.pop(0)
+
+    def random(self):
         return self.samples.pop(0)
 
 
@@ -116,6 +120,13 @@ def test_lfg_adds_the_confidence_radius_and_trusts_the_unknown_fully():
     assert scores_of(make_policy("lfg", eta=10), seasoned()) == pytest.approx(wanted, abs=1e-12)
 
 
+def test_lfg_trusts_one_reward_in_the_very_first_round():
+    """At t = 1 the radius is 0, so what was seen once counts as it is."""
+    state = new_state(2)
+    state.feedbacks[:], state.reward_sums[:] = [1, 0], [0.3, 0.0]
+    assert scores_of(make_policy("lfg", eta=10), state) == pytest.approx([0.3, 0.5])
+
+
 def test_cl_sg_moves_all_estimates_by_one_seed():
     spread = math.sqrt(2.0 * math.log(1_000))
     wanted = [0.2 + (0.4 - 0.7 * spread / math.sqrt(101)), 0.5 + 0.5 * (0.0 - 0.7 * spread)]
@@ -133,4 +144,29 @@ def test_floor_first_looks_at_estimates_only_among_equal_debts():
     state.debts[:] = 5e15
     assert scores_of(policy, state, Script([0.9, 0.1])) == [1.0, 0.0]
     state.debts[:] = 0.0
-    assert scores_of(policy, state, Script([0.25, 0.5])) == [0.0, 0.0]
+    script = Script([0.25, 0.5])
+    assert scores_of(policy, state, script) == [0.0, 0.0]
+    assert script.posteriors == [(41.0, 61.0), (1.0, 1.0)]
+
+
+def test_opt_f_draws_one_order_in_each_block_that_has_several():
+    """Arms 0 and 1 change places in a quarter of the rounds, arm 2 comes after them."""
+    mixture = as_mixture(
+        [
+            Block(np.array([0, 1]), np.array([[0, 1], [1, 0]]), np.array([0.75, 0.25])),
+            Block(np.array([2]), np.array([[0]]), np.array([1.0])),
+        ]
+    )
+    policy, scores = make_policy("opt-f"), np.empty(3)
+    for draw, wanted in ((0.0, [0, -1, -2]), (0.74, [0, -1, -2]), (0.75, [-1, 0, -2])):
+        script = Script([draw])
+        policy.score(scores, np.arange(3), new_state(3), PROBLEM.terms, mixture, script)
+        assert scores.tolist() == wanted
+        assert not script.samples
+
+
+def test_opt_f_knows_its_order_when_only_some_are_awake():
+    blocks = [Block(np.array([i]), np.array([[0]]), np.array([1.0])) for i in (2, 0, 1)]
+    policy, scores = make_policy("opt-f"), np.empty(2)
+    policy.score(scores, np.array([1, 2]), new_state(3), PROBLEM.terms, as_mixture(blocks), None)
+    assert scores.tolist() == [-2, 0]

@@ -12,7 +12,7 @@ from evenhand import (
     make_policy,
 )
 from evenhand.policies import Situation, new_state
-from evenhand.policies.priced import refresh_prices
+from evenhand.policies.priced import anytime_eta, refresh_prices
 from tests.policies.test_golden import Script
 
 # The score
@@ -44,6 +44,16 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     assert state.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
 
 
+def test_its_values_are_posterior_means_times_weights():
+    """Nothing seen of arm 0: 2 x 1/2 = 1; two rewards of 1 for arm 1: 3 x 3/4 = 2.25."""
+    problem = Problem(2, plays=1, weights=[2.0, 3.0], floors=[0.5, 0.0])
+    state = new_state(2)
+    state.rounds[0] = 10
+    state.awake_counts[:], state.feedbacks[:], state.reward_sums[:] = [10, 10], [0, 2], [0, 2]
+    refresh_prices(state, problem.terms)
+    assert state.prices == pytest.approx([1.25, 0.0])
+
+
 def test_prices_are_computed_anew_when_the_rounds_have_grown_by_a_tenth():
     problem, policy = Problem(3, plays=1, floors=[0.3, 0.2, 0.0]), make_policy("priced")
     constants, state = policy.constants(Situation(problem)), new_state(3)
@@ -70,6 +80,22 @@ def test_an_arm_without_a_floor_that_is_still_owed_plays_counts_as_a_typical_one
     constants = policy.constants(Situation(problem))
     policy.score(scores, np.arange(2), state, problem.terms, constants, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 0.6])
+
+
+@pytest.mark.parametrize(
+    ("rounds", "each", "eta"),
+    [(0, 0.2, 1.0), (100, 1.0, 2.0), (100, 0.5, 1.25), (10_000, 0.2, 11.0), (400, 0.125, 1.5)],
+)
+def test_its_eta_grows_with_the_rounds_once_arms_have_been_played(rounds, each, eta):
+    assert anytime_eta(rounds, each) == pytest.approx(eta)
+
+
+def test_its_constants_are_those_of_the_problem():
+    problem = Problem(10, plays=2, weights=[3.0] + [1.0] * 9, floors=[0.2, 0.4] + [0.0] * 8)
+    found = make_policy("priced").constants(Situation(problem))
+    assert found == (0.0, 0.2, 3.0, pytest.approx(0.3))
+    found = make_policy("priced", eta=7).constants(Situation(Problem(2, plays=5)))
+    assert found == (7.0, 1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("eta", [0, -1, "paper", "inf", float("inf"), float("nan"), True])
@@ -140,12 +166,3 @@ def test_an_arm_without_a_floor_waits_while_others_are_owed_plays():
     alone = 0.2 * 0.2 * 0.8 * 1_000
     assert agent.rates()["c"] * agent.rounds - before < alone + 30
     assert agent.debts()["a"] > 100
-
-
-def test_an_agent_tells_which_floors_it_can_aim_at():
-    agent = Agent(Problem(["a", "b"], plays=1, floors=[0.9, 0.6]), seed=2)
-    assert agent.targets() == {"a": 0.9, "b": 0.6}
-    serve(agent, 300, np.random.default_rng(1), {"a": 0.5, "b": 0.5})
-    targets = agent.targets()
-    assert targets["a"] + targets["b"] < 1.0
-    assert agent.rates()["a"] / 0.9 == pytest.approx(agent.rates()["b"] / 0.6, rel=0.05)

@@ -126,3 +126,10 @@ def test_the_defaults_are_those_of_the_publications():
 def test_gamma_must_be_above_zero():
     with pytest.raises(InputError, match="gamma of policy 'cl-sg' must be a number above 0, got 0"):
         make_policy("cl-sg", gamma=0)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_whether_it_reflects_or_binarises_is_yes_or_no(name):
+    policy = make_policy(name)
+    assert policy.reflected is (policy.parameters().get("debt") == "reflected")
+    assert policy.binarised is False

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
+import os
 import socket
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import loky
+import psutil
 import pytest
 
 from evenhand import Grid, InputError, provenance, run_sweep
@@ -117,3 +121,25 @@ def test_what_answers_but_is_no_scheduler_is_refused():
         with pytest.raises(InputError, match="scheduler must answer within 5 seconds, got none at"):
             Cluster(f"tcp://127.0.0.1:{server.server_address[1]}")
         server.shutdown()
+
+
+def test_a_cluster_leaves_the_callers_logs_and_processes_as_they_were(grid, tmp_path, monkeypatch):
+    log = logging.getLogger("distributed.scheduler")
+    log.setLevel(logging.INFO)
+    monkeypatch.setattr(engines, "connect", lambda distributed, address: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        Cluster(None, workers=1)
+    assert log.level == logging.INFO
+    deadline = time.monotonic() + 10
+    while psutil.Process().children(recursive=True) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = [child.cmdline() for child in psutil.Process().children(recursive=True)]
+    assert not [command for command in left if "distributed" in " ".join(command)]
+
+
+def test_a_sweep_leaves_the_callers_own_loky_pool_alone(grid, tmp_path):
+    mine = loky.get_reusable_executor(max_workers=1)
+    before = mine.submit(os.getpid).result()
+    conduct(grid, tmp_path / "out", lambda: Local(1), resume=False)
+    assert mine.submit(os.getpid).result() == before
+    mine.shutdown()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.paper.movielens.experiment import Choices, load_release, run_movies
+from evenhand.paper.movielens.experiment import Choices, load_release, policies_of, run_movies
 from evenhand.paper.movielens.sample import write_sample
 from evenhand.paper.settings import SEED, Plan
 from evenhand.plain import finite
@@ -35,9 +35,10 @@ def finished_movies(out: Path) -> tuple[Results, dict[str, Any]] | None:
     """Return results and summary of the movie experiment if they are whole; None otherwise."""
     cell = out / "cells" / "movies"
     try:
-        return Results.load(cell), open_json((cell / SUMMARY).read_bytes())
+        results, summary = Results.load(cell), open_json((cell / SUMMARY).read_bytes())
     except (InputError, OSError, ValueError):
         return None
+    return (results, summary) if set(results.labels) == set(policies_of("paper")) else None
 
 
 def _sample(out: Path, plan: Plan) -> Path:

@@ -1,9 +1,10 @@
-"""Beyond the paper: a study of `priced` on random instances."""
+"""Beyond the paper: a study of `priced` on random instances, of independent arms and others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,12 +14,14 @@ from evenhand.benchmark import find_optimum
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.generate import random_environment
+from evenhand.paper.worlds import WORLDS
 from evenhand.policies import Policy, make_policy
 from evenhand.policies.base import Situation, WithEta
 from evenhand.results import Results
 from evenhand.simulation import simulate
 from evenhand.simulation.progress import Progress
 
+INDEPENDENT = "independent arms"
 START, END = "<!-- study -->", "<!-- end of study -->"
 
 
@@ -30,10 +33,16 @@ class Scope:
     horizon: int = 20_000
     replications: int = 20
 
+    @property
+    def of_each_world(self) -> int:
+        """How many instances there are of each world of dependent arms."""
+        return max(self.instances // len(WORLDS), 1)
+
 
 class Score(NamedTuple):
     """One policy on one instance."""
 
+    world: str
     label: str
     instance: int
     shortfall: float
@@ -43,8 +52,9 @@ class Score(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One policy over all instances; regret is in parts of the optimum."""
+    """One policy over all instances of a world; regret is in parts of the optimum."""
 
+    world: str
     label: str
     shortfall: float
     largest_shortfall: float
@@ -65,6 +75,12 @@ def policies() -> dict[str, Policy]:
     return dict(zip([label.replace(".0", "") for label in labels], made, strict=True))
 
 
+def few_policies() -> dict[str, Policy]:
+    """Return the policies compared in worlds of dependent arms."""
+    few = ("priced η=anytime", "tscsf-b η=10", "tscsf-b η=paper", "floor-first η=none")
+    return {label: policy for label, policy in policies().items() if label in few}
+
+
 def instance(number: int) -> Environment:
     """Return a random feasible instance: N 5 to 50, m 1 to N/3, floors at 70 to 97% of the limit.
 
@@ -77,41 +93,63 @@ def instance(number: int) -> Environment:
     return random_environment(rng, arms, plays, tightness=(0.7, 0.97))
 
 
+class Game(NamedTuple):
+    """An instance of a world, and the policies that play it."""
+
+    world: str
+    number: int
+    policies: dict[str, Policy]
+    build: Callable[[], Environment]
+
+
+def games(scope: Scope) -> list[Game]:
+    """Return all instances of the study: independent arms first, then the other worlds."""
+    everybody, few = policies(), few_policies()
+    made = [
+        Game(INDEPENDENT, number, everybody, partial(instance, number))
+        for number in range(scope.instances)
+    ]
+    for name, world in WORLDS.items():
+        for number in range(scope.of_each_world):
+            rng = np.random.default_rng(number)
+            made.append(Game(name, number, few, partial(world, rng, scope.horizon)))
+    return made
+
+
 def run_study(scope: Scope) -> list[Score]:
-    """Run every policy on every instance."""
-    compared = policies()
-    each = len(compared) * scope.replications * scope.horizon
-    scores = []
-    with Progress("study", each * scope.instances) as bar:
-        for number in range(scope.instances):
-            environment = instance(number)
+    """Run the policies on every instance."""
+    played, scores = games(scope), []
+    each = scope.replications * scope.horizon
+    before = np.cumsum([0, *(each * len(game.policies) for game in played)]).tolist()
+    with Progress("study", before[-1]) as bar:
+        for start, end, game in zip(before, before[1:], played, strict=False):
+            environment = game.build()
             results = simulate(
                 environment,
-                compared,
+                game.policies,
                 horizon=scope.horizon,
                 replications=scope.replications,
-                seed=number,
-                progress=bar.stage(f"instance {number + 1}", each, each * number),
+                seed=game.number,
+                progress=bar.stage(f"{game.world} {game.number + 1}", end - start, start),
             )
-            scores += _scores(number, environment, compared, results)
+            scores += _scores(game, environment, results)
     return scores
 
 
-def _scores(
-    number: int, environment: Environment, compared: dict[str, Policy], results: Results
-) -> list[Score]:
+def _scores(game: Game, environment: Environment, results: Results) -> list[Score]:
     best = find_optimum(environment)
     dearest = float(best.prices.max())
     rows = []
-    for label, policy in compared.items():
+    for label, policy in game.policies.items():
         predicted = None
         if isinstance(policy, WithEta) and policy.name == "tscsf-b":
             situation = Situation(environment.problem, results.horizon)
             predicted = policy.eta_for(situation) * dearest / results.horizon
         rows.append(
             Score(
+                game.world,
                 label,
-                number,
+                game.number,
                 results.worst_shortfall(label).mean,
                 float(results.regret(label).mean[-1]) / best.with_floors,
                 results.all_kept(label),
@@ -122,13 +160,14 @@ def _scores(
 
 
 def summarise(scores: Sequence[Score]) -> list[Row]:
-    """Return one row per policy, in the order of the comparison."""
+    """Return one row per world and policy, in the order of the comparison."""
     rows = []
-    for label in dict.fromkeys(score.label for score in scores):
-        own = [score for score in scores if score.label == label]
+    for world, label in dict.fromkeys((score.world, score.label) for score in scores):
+        own = [score for score in scores if (score.world, score.label) == (world, label)]
         predicted = [score.predicted for score in own if score.predicted is not None]
         rows.append(
             Row(
+                world,
                 label,
                 float(np.mean([score.shortfall for score in own])),
                 max(score.shortfall for score in own),
@@ -151,22 +190,44 @@ def as_json(scope: Scope, scores: Sequence[Score]) -> dict[str, Any]:
 
 
 def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
-    """Return the table for the documentation."""
-    lines = [
-        f"{scope.instances} instances, T = {scope.horizon:,}, "
-        f"{scope.replications} replications each.",
-        "",
-        "| policy | worst shortfall, mean | largest | R(T) / optimum, mean | largest | "
-        "all floors kept | η price / T |",
-        "|---|---|---|---|---|---|---|",
+    """Return the tables for the documentation: independent arms, then the other worlds."""
+    rows = summarise(scores)
+    heads = ("worst shortfall, mean", "largest", "R(T) / optimum, mean", "largest", "floors kept")
+    each = f"T = {scope.horizon:,}, {scope.replications} replications each"
+    independent = [
+        [row.label, *_numbers(row), "" if row.predicted is None else f"{row.predicted:.5f}"]
+        for row in rows
+        if row.world == INDEPENDENT
     ]
-    for row in summarise(scores):
-        predicted = "" if row.predicted is None else f"{row.predicted:.5f}"
-        lines.append(
-            f"| {row.label} | {row.shortfall:.5f} | {row.largest_shortfall:.5f} | "
-            f"{row.regret:.4f} | {row.largest_regret:.4f} | {row.all_kept:.0%} | {predicted} |"
-        )
-    return "\n".join(lines)
+    others = [[row.world, row.label, *_numbers(row)] for row in rows if row.world != INDEPENDENT]
+    return "\n".join(
+        [
+            f"Independent arms: {scope.instances} instances, {each}.",
+            "",
+            *_table(["policy", *heads, "η price / T"], independent),
+            "",
+            f"Arms that do not wake independently: {scope.of_each_world} instances of each world, "
+            f"{each}.",
+            "",
+            *_table(["world", "policy", *heads], others),
+        ]
+    )
+
+
+def _numbers(row: Row) -> list[str]:
+    return [
+        f"{row.shortfall:.5f}",
+        f"{row.largest_shortfall:.5f}",
+        f"{row.regret:.4f}",
+        f"{row.largest_regret:.4f}",
+        f"{row.all_kept:.0%}",
+    ]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
 def inserted(page: Path, block: str) -> str:
