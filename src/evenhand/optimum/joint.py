@@ -119,7 +119,7 @@ def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) 
     def bounding(prices: Floats) -> tuple[Floats, float]:
         return scaled + prices, float(prices @ floors)
 
-    found = _grow(table, list(start), Growth(add, solve, bounding))
+    found = _grow(table, start, Growth(add, solve, bounding))
     return found._replace(
         value=float(values @ found.rates),
         bound=found.bound * scale,
@@ -152,11 +152,36 @@ def widest_mixture(table: Table, floors: Floats) -> Solution:
     def bounding(burden: Floats) -> tuple[Floats, float]:
         return burden, 0.0
 
-    start = np.argsort(-shares, kind="stable")
-    return _grow(table, [start], Growth(add, solve, bounding))
+    start = np.argsort(-shares, kind="stable")[None, :]
+    return _grow(table, start, Growth(add, solve, bounding))
 
 
-def _grow(table: Table, orders: list[Integers], growth: Growth) -> Solution:
+class Orders:
+    """The priority orders of a growing program, each of them once, with their rates."""
+
+    def __init__(self, growth: Growth) -> None:
+        self._growth = growth
+        self._rates: dict[bytes, Floats] = {}
+        self._orders: list[Integers] = []
+
+    def add(self, order: Integers, rates: Floats) -> bool:
+        """Add an order, unless it is there; say whether it was new."""
+        new = order.tobytes() not in self._rates
+        if new:
+            self._rates[order.tobytes()] = rates
+            self._orders.append(order)
+            self._growth.add(rates)
+        return new
+
+    def mixed(self, weights: Floats) -> tuple[Floats, Integers, Floats]:
+        """Return the rates of a mixture, the orders that it has, and their shares."""
+        used = np.flatnonzero(weights > 0.0)
+        shares: Floats = weights[used] / weights[used].sum()
+        rates: Floats = shares @ np.array(list(self._rates.values()))[used]
+        return rates, np.array(self._orders)[used], shares
+
+
+def _grow(table: Table, start: Integers, growth: Growth) -> Solution:
     """Add priority orders until the duality gap closes.
 
     The next order is looked for between the program's multipliers and the best ones so far: those
@@ -167,10 +192,9 @@ def _grow(table: Table, orders: list[Integers], growth: Growth) -> Solution:
     EvenhandError
         If the gap is larger than rounding when no further order helps, or after too many steps.
     """
-    columns = [rates_of(table, order) for order in orders]
-    for column in columns:
-        growth.add(column)
-    seen = {order.tobytes() for order in orders}
+    orders = Orders(growth)
+    for order in start:
+        orders.add(order, rates_of(table, order))
     value, bound, best = 0.0, math.inf, np.empty(0)
     stuck, steps = 0, 0
     while stuck < 2 and bound - value > GAP * (1.0 + abs(value)) and steps < MOST_STEPS:
@@ -182,15 +206,11 @@ def _grow(table: Table, orders: list[Integers], growth: Growth) -> Solution:
         for point in (*between, multipliers):
             direction, offset = growth.bounding(point)
             order = np.argsort(-direction, kind="stable")
-            column = rates_of(table, order)
-            limit = float(direction @ column) - offset
+            rates = rates_of(table, order)
+            limit = float(direction @ rates) - offset
             if limit < bound:
                 bound, best = limit, point
-            if order.tobytes() not in seen:
-                seen.add(order.tobytes())
-                orders.append(order)
-                columns.append(column)
-                growth.add(column)
+            if orders.add(order, rates):
                 stuck = 0
                 break
     if bound - value > ROUNDING_GAP * (1.0 + abs(value)):
@@ -198,7 +218,5 @@ def _grow(table: Table, orders: list[Integers], growth: Growth) -> Solution:
             f"the optimum of the table of awake sets could not be found: {value:.12g} can be had, "
             f"but the most is proved to be {bound:.12g} only, after {steps:,} steps"
         )
-    used = np.flatnonzero(weights > 0.0)
-    shares = weights[used] / weights[used].sum()
-    rates = shares @ np.array([columns[i] for i in used])
-    return Solution(value, bound, rates, best, np.array([orders[i] for i in used]), shares)
+    rates, kept, shares = orders.mixed(weights)
+    return Solution(value, bound, rates, best, kept, shares)
