@@ -477,3 +477,11 @@ def test_what_an_agent_takes_by_default_and_at_least():
     for wrong in ({"memory": 0}, {"horizon": 0}, {"seed": -1}):
         with pytest.raises(InputError, match="must be a whole number of at least"):
             Agent(problem, **wrong)
+
+
+def test_an_arm_joins_without_a_promise_and_with_the_usual_weight():
+    agent = Agent(Problem(["a"], plays=1, weights=3.0, floors=0.5))
+    agent.join("new")
+    assert agent.problem == Problem(["a", "new"], 1, weights=[3.0, 1.0], floors=[0.5, 0.0])
+    agent.change(name="new", floor=0.25, weight=2.0)
+    assert agent.problem == Problem(["a", "new"], 1, weights=[3.0, 2.0], floors=[0.5, 0.25])

@@ -42,6 +42,7 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     state.reward_sums[:] = [0.4e9, 0.5e9, 0.7e9]
     refresh_prices(state, problem.terms)
     assert state.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
+    assert state.refresh[0] == 1_100
 
 
 def test_its_values_are_posterior_means_times_weights():

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from evenhand import InputError, Problem, make_policy
+from evenhand import InputError, Policy, Problem, make_policy
 from evenhand.optimum import Awake
 from evenhand.policies import REGISTRY, Nature, Situation
 from evenhand.policies.base import WithEta
@@ -133,3 +133,13 @@ def test_whether_it_reflects_or_binarises_is_yes_or_no(name):
     policy = make_policy(name)
     assert policy.reflected is (policy.parameters().get("debt") == "reflected")
     assert policy.binarised is False
+
+
+def test_a_label_has_eta_before_the_others():
+    policy = make_policy("tscsf-b", eta=1000, debt="reflected")
+    assert policy.label() == "tscsf-b eta=1000 debt=reflected"
+
+
+def test_a_policy_must_have_a_scoring_function():
+    with pytest.raises(TypeError, match="abstract"):
+        Policy()
