@@ -62,10 +62,30 @@ def test_stacked_replications_stand_one_after_the_other(results):
         )
         for seconds, part in ((1.0, slice(0, 2)), (2.0, slice(2, 6)))
     )
+    two = replace(two, provenance={"other": True})
     whole = Results.stacked([one, two])
+    assert whole.provenance == results.provenance
     assert whole.rounds_table().equals(results.rounds_table())
     assert whole.arms_table().equals(results.arms_table())
     assert whole.seconds == 3.0
+
+
+def test_without_an_optimum_there_is_no_regret_unless_one_is_given(results):
+    infeasible = replace(results, with_floors=None)
+    with pytest.raises(InputError, match="regret must have an optimum to be against"):
+        infeasible.regret("mine")
+    assert infeasible.regret("mine", 1.0).mean[-1] == results.regret("mine", 1.0).mean[-1]
+
+
+def test_students_factor_is_that_of_one_replication_less(results):
+    assert results.quantile() == pytest.approx(stats.t.ppf(0.975, 5))
+    alone = replace(results, expected=results.expected[:, :1])
+    assert alone.quantile() == pytest.approx(stats.t.ppf(0.975, 1))
+
+
+def test_two_results_are_the_same_only_if_they_are_one(results):
+    assert results != replace(results)
+    assert len({results, results}) == 1
 
 
 def test_a_negative_regret_stays_negative(results):

@@ -127,6 +127,19 @@ def test_lfg_trusts_one_reward_in_the_very_first_round():
     assert scores_of(make_policy("lfg", eta=10), state) == pytest.approx([0.3, 0.5])
 
 
+def test_lfg_never_hopes_for_more_than_one():
+    state = seasoned()
+    state.feedbacks[0], state.reward_sums[0] = 1, 1.0
+    assert scores_of(make_policy("lfg", eta=10), state) == pytest.approx([0.2 + 1.0, 0.5 + 0.5])
+
+
+def test_uniform_scores_everybody_alike():
+    scores = np.full(2, np.nan)
+    policy = make_policy("uniform")
+    policy.score(scores, np.arange(2), new_state(2), PROBLEM.terms, None, None)
+    assert scores[0] == scores[1]
+
+
 def test_cl_sg_moves_all_estimates_by_one_seed():
     spread = math.sqrt(2.0 * math.log(1_000))
     wanted = [0.2 + (0.4 - 0.7 * spread / math.sqrt(101)), 0.5 + 0.5 * (0.0 - 0.7 * spread)]

@@ -28,9 +28,22 @@ def test_its_score_by_hand():
     policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
     state.rounds[0], state.refresh[0] = 10, 11
     state.played[:], state.prices[:] = [2, 4], [0.1, 0.5]
-    constants = policy.constants(Situation(problem))
-    policy.score(scores, np.arange(2), state, problem.terms, constants, Script([0.5, 0.25]))
+    state.feedbacks[:], state.reward_sums[:] = [2, 4], [0.5, 3.0]
+    constants, script = policy.constants(Situation(problem)), Script([0.5, 0.25])
+    policy.score(scores, np.arange(2), state, problem.terms, constants, script)
     assert scores.tolist() == pytest.approx([0.5 + 0.7, 2 * 0.25])
+    assert script.posteriors == [(1.5, 2.5), (4.0, 2.0)]
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0])
+def test_a_small_eta_is_taken_as_it_is(eta):
+    """One arm, floor 0.4, owed 2 after 10 rounds: 0.4 x 2 / (eta 0.4) = 2 / eta."""
+    problem = Problem(1, plays=1, floors=0.4)
+    policy, state, scores = make_policy("priced", eta=eta), new_state(1), np.empty(1)
+    state.rounds[:], state.played[:] = [10, 11], 2
+    constants = policy.constants(Situation(problem))
+    policy.score(scores, np.arange(1), state, problem.terms, constants, Script([0.5]))
+    assert scores.tolist() == pytest.approx([0.5 + 2 / eta])
 
 
 def test_its_prices_are_those_of_the_optimum_on_what_was_measured():

@@ -11,7 +11,7 @@ import pytest
 
 from evenhand import InputError, Policy, Problem, make_policy
 from evenhand.optimum import Awake
-from evenhand.policies import REGISTRY, Nature, Situation
+from evenhand.policies import REGISTRY, Nature, Situation, plain
 from evenhand.policies.base import WithEta
 
 ALL = list(REGISTRY)
@@ -143,3 +143,15 @@ def test_a_label_has_eta_before_the_others():
 def test_a_policy_must_have_a_scoring_function():
     with pytest.raises(TypeError, match="abstract"):
         Policy()
+
+
+def test_just_those_that_are_told_natures_secrets_know_them():
+    knowing = {name for name in ALL if REGISTRY[name].knows_nature}
+    assert knowing == {"oracle", "opt-f", "opt-nf"}
+    for name in knowing:
+        with pytest.raises(InputError, match="knows nature's secrets: it can only be simulated"):
+            make_policy(name).constants(Situation(PROBLEM))
+
+
+def test_parameters_as_plain_data_have_a_word_for_infinity():
+    assert plain({"eta": float("inf"), "gamma": 2.0}) == {"eta": "inf", "gamma": 2.0}
