@@ -133,11 +133,11 @@ def test_lfg_never_hopes_for_more_than_one():
     assert scores_of(make_policy("lfg", eta=10), state) == pytest.approx([0.2 + 1.0, 0.5 + 0.5])
 
 
-def test_uniform_scores_everybody_alike():
+def test_uniform_scores_a_random_number_for_everybody():
     scores = np.full(2, np.nan)
     policy = make_policy("uniform")
-    policy.score(scores, np.arange(2), new_state(2), PROBLEM.terms, None, None)
-    assert scores[0] == scores[1]
+    policy.score(scores, np.arange(2), new_state(2), PROBLEM.terms, None, Script([0.25, 0.75]))
+    assert scores.tolist() == [0.25, 0.75]
 
 
 def test_cl_sg_moves_all_estimates_by_one_seed():
