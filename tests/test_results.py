@@ -47,7 +47,8 @@ def test_the_regret_is_time_averaged_with_students_interval(results):
 
 
 def test_rounds_per_second_counts_the_rounds_of_all_runs(results):
-    assert replace(results, seconds=2.0).rounds_per_second == 2 * 6 * 500 / 2.0
+    assert replace(results, seconds=0.25).rounds_per_second == 2 * 6 * 500 / 0.25
+    assert replace(results, seconds=0.0).rounds_per_second == pytest.approx(2 * 6 * 500 * 1e9)
 
 
 def test_stacked_replications_stand_one_after_the_other(results):

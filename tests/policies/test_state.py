@@ -68,3 +68,5 @@ def test_estimates_start_in_the_middle_and_follow_the_rewards(state):
 def test_awake_rates_count_from_when_an_arm_joined(state):
     state.joined[:] = [0, 5, 10]
     assert awake_rates(state).tolist() == [0.4, 1.0, 1.0]
+    state.joined[2], state.awake_counts[2] = 9, 0
+    assert awake_rates(state).tolist() == [0.4, 1.0, 0.0]
