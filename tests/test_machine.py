@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pytest
 
-from evenhand import Environment, Problem, simulate
+from evenhand import Environment, InputError, Problem, simulate
 from evenhand.machine import compiled, digest
 from evenhand.policies import lfg, tscsf_b
 from evenhand.simulation._kernel import play
@@ -89,3 +90,28 @@ def test_a_policy_may_call_helpers_of_its_authors_own_modules(tmp_path, monkeypa
     assert np.array_equal(one.played, two.played)
     for name in ("author_helper", "author_policy"):
         sys.modules.pop(name)
+
+
+def summing(table):
+    def total(x):
+        return x + table[0] + table[table.size - 1]
+
+    return total
+
+
+def test_the_name_depends_on_all_of_an_enclosed_array():
+    one, two = np.zeros(5_000), np.zeros(5_000)
+    two[2_500] = 1.0
+    assert digest(summing(one)) != digest(summing(two))
+    assert digest(summing(one)) == digest(summing(one.copy()))
+    assert compiled(summing(two))(1.0) == 1.0
+
+
+def keyword_only(x, *, factor=2.0):
+    return x * factor
+
+
+def test_keyword_only_arguments_are_refused_with_the_rule():
+    message = "function 'keyword_only' must be without keyword-only arguments"
+    with pytest.raises(InputError, match=message):
+        compiled(keyword_only)

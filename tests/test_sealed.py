@@ -36,6 +36,11 @@ def test_a_content_that_ends_early_is_refused():
             check_seal(content[:end])
 
 
+def test_another_sealed_file_is_no_table():
+    with pytest.raises(InputError, match="it is no table of evenhand's"):
+        about_parquet(sealed_json({"seed": 7}))
+
+
 def test_an_odd_name_does_not_confuse_the_seal():
     document = {"name": '"seal": "0000', "nested": {"seal": "0" * 64}}
     assert open_json(sealed_json(document)) == document

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from evenhand import InputError
-from evenhand.storage import LOCK, check_folder, claimed, write_bytes, write_set, write_text
+from evenhand.storage import LOCK, check_folder, claimed, staged, write_bytes, write_set, write_text
 
 HOLD = """
 import sys, time
@@ -102,6 +102,29 @@ def test_a_link_is_followed(tmp_path):
     write_text(tmp_path / "link", "second")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "elsewhere" / "file").read_text() == "second"
+
+
+def test_a_link_to_itself_gives_way(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    write_text(tmp_path / "loop", "x")
+    assert (tmp_path / "loop").read_text() == "x"
+
+
+def write_halfway(folder):
+    with staged(folder, "c") as place:
+        write_text(place / "c", "x")
+        write_text(place, "a folder is no file")
+
+
+def test_what_is_staged_arrives_together_or_not_at_all(tmp_path):
+    with staged(tmp_path, "b") as place:
+        write_text(place / "b", "vouches")
+        write_text(place / "deep" / "a", "x")
+        assert [path.name for path in tmp_path.iterdir()] == [place.name]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "deep"]
+    with pytest.raises(InputError, match="output must go into a file"):
+        write_halfway(tmp_path / "deep")
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["a"]
 
 
 def test_content_is_on_disk_before_it_takes_its_place(tmp_path, monkeypatch):

@@ -10,6 +10,11 @@ import os
 import sys
 from importlib import import_module
 
+# As in typing, which takes a while to load; type checkers know the name.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 STOPPED = 130
 
 
@@ -26,7 +31,7 @@ def main() -> None:
     cli.main()
 
 
-def leave(*given: object) -> None:
+def leave(*given: object) -> NoReturn:
     """Stop at once: nothing has been begun that would have to be ended."""
     os.write(2, b"evenhand: stopped\n")
     os._exit(STOPPED)

@@ -38,12 +38,12 @@ def brief(value: object) -> str:
     """Return a value as a message shows it: not endlessly, and also where Python refuses to.
 
     >>> brief("alien"), brief([0] * 1000)[-4:], brief(10**5000)
-    ("'alien'", '0...', 'an int too large to write')
+    ("'alien'", '0...', 'an int that cannot be written')
     """
     try:
         text = repr(value)
     except Exception:
-        return f"an {type(value).__name__} too large to write"
+        return f"an {type(value).__name__} that cannot be written"
     return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 

@@ -16,10 +16,14 @@ from functools import cache
 from types import CellType, FunctionType
 from typing import Any
 
+import numpy as np
+
+from evenhand.checks import fail
 from evenhand.extras import load
 
 Function = Callable[..., Any]
 LARGE = 400
+CONSTANTS = (bool, int, float, str, tuple, np.ndarray)
 KNOWN_TO_NUMBA = {*sys.stdlib_module_names, "numba", "numpy", "scipy"}
 
 
@@ -37,6 +41,8 @@ def compiled(function: Function, **given: Function) -> Function:
     >>> compiled(nth_largest)(np.array([0.1, 0.9, 0.5]), 3, 2)
     0.5
     """
+    if function.__code__.co_kwonlyargcount:
+        fail(f"function {function.__name__!r}", "without keyword-only arguments", "some")
     scope = {**function.__globals__, **given}
     for name, called in _called(function, given).items():
         scope[name] = compiled(called)
@@ -66,13 +72,21 @@ def suited(function: Function, arms: int) -> Function:
 def digest(function: Function, **given: Function) -> str:
     """Return a short digest of a function, the constants it reads and the functions it calls."""
     parts = [_source(function), repr(function.__defaults__)]
-    parts += [f"{name} = {value!r}" for name, value in _constants(function, given).items()]
+    parts += [f"{name} = {_exact(value)}" for name, value in _constants(function, given).items()]
     parts += [digest(called) for _, called in sorted(_called(function, given).items())]
     parts += [
-        digest(value) if isinstance(value, FunctionType) else f"{name} = {value!r}"
+        digest(value) if isinstance(value, FunctionType) else f"{name} = {_exact(value)}"
         for name, value in _enclosed(function).items()
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _exact(value: object) -> str:
+    """Return a constant with nothing left out: NumPy abbreviates long arrays."""
+    if isinstance(value, np.ndarray):
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{value.dtype} {value.shape} {content}"
+    return repr(value)
 
 
 def _enclosed(function: Function) -> dict[str, Any]:
@@ -114,7 +128,7 @@ def _named(function: Function, given: dict[str, Function]) -> dict[str, Any]:
 def _constants(function: Function, given: dict[str, Function]) -> dict[str, Any]:
     """Return the constants that a function reads."""
     named = _named(function, given).items()
-    return {name: value for name, value in named if isinstance(value, bool | int | float | str)}
+    return {name: value for name, value in named if isinstance(value, CONSTANTS)}
 
 
 def _called(function: Function, given: dict[str, Function]) -> dict[str, Function]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 KEY = b'"seal": "'
 BLANK = b"0" * 64
+# Where the document begins in a Parquet file can so be found without reading the file's footer.
+FIRST = "evenhand table"
 
 
 def sealed_json(document: Mapping[str, Any]) -> bytes:
@@ -41,7 +43,7 @@ def open_json(content: bytes) -> dict[str, Any]:
 def sealed_parquet(table: polars.DataFrame, about: Mapping[str, Any]) -> bytes:
     """Return a table as a sealed Parquet file, with a document about it inside."""
     file = io.BytesIO()
-    text = json.dumps({"evenhand": "", **about, "seal": BLANK.decode()})
+    text = json.dumps({FIRST: "", **about, "seal": BLANK.decode()})
     table.write_parquet(file, metadata={"evenhand": text})
     return _sealed(file.getvalue())
 
@@ -50,9 +52,11 @@ def about_parquet(content: bytes) -> dict[str, Any]:
     """Return the document inside of a sealed Parquet file, without a look at its table."""
     check_seal(content)
     end = content.rfind(KEY) + len(KEY) + len(BLANK) + len(b'"}')
-    start = content.rfind(b'{"evenhand": ""', 0, end)
+    start = content.rfind(f'{{"{FIRST}": ""'.encode(), 0, end)
+    if start < 0:
+        raise InputError("it is no table of evenhand's")
     document: dict[str, Any] = json.loads(content[start:end])
-    return {key: value for key, value in document.items() if key not in ("evenhand", "seal")}
+    return {key: value for key, value in document.items() if key not in (FIRST, "seal")}
 
 
 def check_seal(content: bytes) -> None:

@@ -37,9 +37,7 @@ def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
         check_free(folder, overwrite=overwrite)
         yield
     finally:
-        if lock.lock_counter == 1:
-            (folder / LOCK).unlink(missing_ok=True)
-        lock.release()
+        _unlock(lock, folder)
         with suppress(OSError):
             for place in new:
                 place.rmdir()
@@ -47,18 +45,28 @@ def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
 
 def _locked(folder: Path) -> BaseFileLock:
     """Make a folder and lock it; another process may be taking it away again meanwhile."""
-    lock = FileLock(folder / LOCK, is_singleton=True)
-    try:
-        for _ in range(MAKING):
-            with suppress(FileNotFoundError):
-                folder.mkdir(parents=True, exist_ok=True)
-                lock.acquire(blocking=False)
-                return lock
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(blocking=False)
-    except Timeout:
-        raise InputError(f"{str(folder)!r} is being written by another process") from None
+    lock = FileLock(folder / LOCK, is_singleton=True, fallback_to_soft=False)
+    for attempt in range(MAKING):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(blocking=False)
+            break
+        except Timeout:
+            raise InputError(f"{str(folder)!r} is being written by another process") from None
+        except FileNotFoundError:
+            if attempt == MAKING - 1:
+                raise
     return lock
+
+
+def _unlock(lock: BaseFileLock, folder: Path) -> None:
+    """Let go of a folder; where a file that is open can be removed, its lock goes first."""
+    try:
+        if lock.lock_counter == 1:
+            with suppress(OSError):
+                (folder / LOCK).unlink()
+    finally:
+        lock.release()
 
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:
@@ -105,6 +113,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     with told_if_unwritable(path):
         neighbour = _neighbour(path, content)
         try:
+            _keep_mode(neighbour, path)
             _put(neighbour, path)
         finally:
             neighbour.unlink(missing_ok=True)
@@ -122,6 +131,7 @@ def write_set(folder: Path, files: Mapping[str, bytes]) -> None:
         try:
             for name, content in files.items():
                 neighbours[name] = _neighbour(folder / name, content)
+                _keep_mode(neighbours[name], folder / name)
             (folder / last).unlink(missing_ok=True)
             for name in (*others, last):
                 _put(neighbours[name], folder / name)
@@ -130,9 +140,27 @@ def write_set(folder: Path, files: Mapping[str, bytes]) -> None:
                 neighbour.unlink(missing_ok=True)
 
 
+@contextmanager
+def staged(folder: Path, last: str) -> Iterator[Path]:
+    """Give a place for files of all kinds; they move into the folder together, one of them last.
+
+    If anything goes wrong before that, the folder is as it was.
+    """
+    place = folder / f".{secrets.token_hex(4)}"
+    with told_if_unwritable(folder):
+        place.mkdir()
+    try:
+        yield place
+        with told_if_unwritable(folder):
+            for path in sorted(place.iterdir(), key=lambda path: path.name == last):
+                path.replace(folder / path.name)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
 def _neighbour(path: Path, content: bytes) -> Path:
     """Write the content beside the place where it belongs, and see to it that it is on disk."""
-    target = path.resolve()
+    target = _real(path)
     if target.exists() and not target.is_file():
         raise InputError(f"output must go into a file, got {str(path)!r}")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -150,9 +178,7 @@ def _neighbour(path: Path, content: bytes) -> Path:
 
 def _put(neighbour: Path, path: Path) -> None:
     """Rename a neighbour into place, for good."""
-    target = path.resolve()
-    if target.exists():
-        shutil.copymode(target, neighbour)
+    target = _real(path)
     neighbour.replace(target)
     if hasattr(os, "O_DIRECTORY"):
         folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -160,3 +186,14 @@ def _put(neighbour: Path, path: Path) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _keep_mode(neighbour: Path, path: Path) -> None:
+    """Give a neighbour the mode of what it will replace, if there is anything."""
+    if path.exists():
+        shutil.copymode(_real(path), neighbour)
+
+
+def _real(path: Path) -> Path:
+    """Follow links; one that leads to itself is left to whoever opens it."""
+    return Path(os.path.realpath(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import time
 import pytest
 
 from evenhand import Results, SweepResults, cli
+from evenhand.storage import claimed
 
 COMMAND = [sys.executable, "-m", "evenhand"]
 GRID = """
@@ -33,9 +35,12 @@ def run(*arguments, **options):
     )
 
 
-def no_room():
-    """Let no file of this process grow beyond a few bytes, as on a disk that is full."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+def limited_to(size):
+    """Return what lets no file of a process grow beyond so many bytes, as on a full disk."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+no_room = limited_to(1_000)
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +56,13 @@ def sweep(tmp_path_factory):
 # A full disk
 
 
-@pytest.mark.parametrize("command", ["simulate", "compare"])
-def test_a_full_disk_costs_the_files_but_not_the_table(file, tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "size"), [("simulate", 1_000), ("compare", 1_000), ("compare", 30_000)]
+)
+def test_a_full_disk_costs_the_files_but_not_the_table(file, tmp_path, command, size):
+    """At 30,000 bytes there is room for the tables, but not for the figure."""
     assert run(command, str(file)).returncode == 0
-    done = run(command, str(file), "--out", str(tmp_path / "out"), preexec_fn=no_room)
+    done = run(command, str(file), "--out", str(tmp_path / "out"), preexec_fn=limited_to(size))
     assert done.returncode == 2
     assert "TS [red], reflected" in done.stdout
     assert done.stderr.count("\n") == 1
@@ -74,11 +82,8 @@ def test_results_that_are_to_be_replaced_survive_a_full_disk(file, tmp_path):
 
 @pytest.mark.parametrize("form", ["html", "csv", "parquet", "latex"])
 def test_a_report_on_a_full_disk_ends_in_a_sentence(sweep, tmp_path, form):
-    def none():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-
     path = str(tmp_path / "report")
-    done = run("report", str(sweep), "--format", form, "--out", path, preexec_fn=none)
+    done = run("report", str(sweep), "--format", form, "--out", path, preexec_fn=limited_to(10))
     assert done.returncode == 2
     assert "with room" in done.stderr
     assert "Traceback" not in done.stderr
@@ -86,11 +91,8 @@ def test_a_report_on_a_full_disk_ends_in_a_sentence(sweep, tmp_path, form):
 
 
 def test_a_sweep_on_a_full_disk_ends_in_a_sentence_and_can_go_on(sweep, tmp_path):
-    def little():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, 4_000))
-
     grid = str(sweep.parent / "grid.toml")
-    done = run("sweep", grid, "--out", str(tmp_path / "out"), preexec_fn=little)
+    done = run("sweep", grid, "--out", str(tmp_path / "out"), preexec_fn=limited_to(4_000))
     assert done.returncode == 2
     assert "with room" in done.stderr
     assert "Traceback" not in done.stderr
@@ -173,6 +175,10 @@ def test_a_page_that_is_not_text_is_refused_before_the_study(evenhand, tmp_path)
         {"horizons": 5},
         {"horizons": ["x"]},
         {"instances": []},
+        {"instances": {"a": {}}},
+        {"instances": {"a": {"arms": ["x"], "plays": 1}}},
+        {"instances": {"a": {"arms": ["x"], "plays": 1, "floors": []}}},
+        {"instances": {"a": {"arms": 3, "plays": 1, "odd": 2}}},
         {"policies": {"a": 3}},
         {"replications": "many"},
         {"replications": 0},
@@ -200,6 +206,26 @@ def test_a_damaged_part_is_named_by_the_report_and_played_again_on_resume(sweep,
     assert run("sweep", grid, "--out", out, "--resume").returncode == 0
     assert run("report", out).returncode == 0
     assert SweepResults(out).summary().equals(SweepResults(sweep).summary())
+
+
+def test_damage_beside_the_settings_of_a_sweep_is_no_traceback(evenhand, sweep, tmp_path):
+    shutil.copytree(sweep, tmp_path / "out")
+    about = json.loads((sweep / "sweep.json").read_text())
+    (tmp_path / "out" / "sweep.json").write_text(json.dumps({**about, "versions": 5}))
+    assert evenhand("report", tmp_path / "out").returncode == 0
+    next((tmp_path / "out" / "parts").iterdir()).unlink()
+    (tmp_path / "out" / "failures.json").write_text("{")
+    done = evenhand("report", tmp_path / "out", "--format", "csv")
+    assert done.returncode == 2
+    assert "must hold at least one" in done.stderr or "must be undamaged" in done.stderr
+
+
+def test_a_dry_run_looks_at_a_sweep_that_is_running(sweep):
+    with claimed(sweep, overwrite=True):
+        grid = str(sweep.parent / "grid.toml")
+        done = run("sweep", grid, "--out", str(sweep), "--resume", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "0 runs are left" in done.stdout
 
 
 def test_of_two_that_write_into_one_folder_one_is_refused(file, tmp_path):

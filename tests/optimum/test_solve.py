@@ -303,6 +303,8 @@ def test_an_arm_that_never_wakes_cannot_be_promised_anything():
         find_optimum(Environment(problem, 0.5, [0.5, 0.0]))
     assert caught.value.certificate.arms == ("gone",)
     assert caught.value.floor_headroom == 0.0
+    with pytest.raises(InfeasibleFloors, match="arm '2' is promised 1e-300"):
+        solve(np.array([0.5, 0.5]), np.array([0.1, 1e-300]), 1, independent([0.5, 0.0]))
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e5, 1e9])

@@ -170,6 +170,15 @@ def test_what_is_owed_is_paid_although_the_floor_is_gone():
     assert agent.debts()["a"] <= 5
 
 
+def test_what_is_owed_from_a_larger_floor_does_not_starve_the_others():
+    agent = Agent(Problem(["a", "b", "c"], plays=1, floors=[0.3, 0.4, 0.0]), seed=3)
+    wakes_late(agent, asleep=300, rounds=0)
+    agent.change("a", floor=1e-6)
+    wakes_late(agent, asleep=0, rounds=400)
+    assert agent.debts()["a"] < 2
+    assert agent.debts()["b"] < 3
+
+
 def test_an_arm_without_a_floor_waits_while_others_are_owed_plays():
     rng, means = np.random.default_rng(1), {"a": 0.1, "b": 0.2, "c": 0.9}
     agent = Agent(Problem(["a", "b", "c"], plays=1, floors=[0.3, 0.3, 0.0]), seed=2)

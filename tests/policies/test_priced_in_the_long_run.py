@@ -16,21 +16,7 @@ from evenhand import (
     simulate,
 )
 from evenhand.generate import random_environment
-
-
-def shift_world(rng):
-    """Return twelve arms in four shifts, any of which may be on, with floors at 80 to 97%."""
-    shifts, arms = rng.integers(0, 4, 12), 12
-    sets = [(shifts == rng.integers(0, 4)) | (rng.random(arms) < 0.15) for _ in range(24)]
-    chances = rng.dirichlet(np.ones(24))
-    availability = Joint(np.array(sets), (chances / chances.sum()).tolist())
-    means = rng.uniform(0.05, 0.95, arms)
-    own = chances @ np.array(sets)
-    wanted = rng.uniform(size=arms) * own
-    room = find_optimum(Environment(Problem(arms, 2, floors=wanted / 100), means, availability))
-    tight = rng.uniform(0.8, 0.97) * room.floor_headroom
-    problem = Problem(arms, 2, floors=wanted / 100 * tight)
-    return Environment(problem, means, availability)
+from evenhand.paper.worlds import shifts
 
 
 def fractions(environment, horizon=20_000, **options):
@@ -71,7 +57,7 @@ def test_arms_that_exclude_each_other_get_their_floors():
 @pytest.mark.parametrize("number", range(6))
 def test_shifts_are_no_excuse(number):
     """Groups of arms are on and off together, and floors are near the most that can be kept."""
-    environment = shift_world(np.random.default_rng(number))
+    environment = shifts(np.random.default_rng(number), horizon=20_000)
     results = simulate(environment, ["priced"], horizon=20_000, replications=5, seed=number)
     assert results.worst_shortfall("priced").mean < 0.001
     assert abs(results.regret("priced").mean[-1]) < 0.01 * results.with_floors
@@ -105,6 +91,7 @@ def test_floors_that_only_dependence_makes_infeasible_are_missed_evenly_too():
     ("environment", "options"),
     [
         (Environment(Problem(4, 1, [1000, 1, 0.01, 50], 0.2), 0.5, 0.9), {}),
+        (Environment(Problem(4, 1, 0.0, [0.6, 0.2, 0.1, 0.0]), 0.5, 0.95), {}),
         (Environment(Problem(6, 2, floors=[0.4, 0.3, 0.2, 0.1, 0.2, 0.3]), 0.5, 0.8), {}),
         (Environment(Problem(4, 2, floors=0.3), [0.1, 0.4, 0.6, 0.9], 0.8, Beta(3)), {}),
         (Environment(Problem(4, 2, floors=0.3), [0.1, 0.4, 0.6, 0.9], 0.8), {"delay": 200}),
@@ -113,9 +100,9 @@ def test_floors_that_only_dependence_makes_infeasible_are_missed_evenly_too():
             {"delay": Geometric(100.0)},
         ),
     ],
-    ids=["weights", "equal means", "real rewards", "late", "late at random"],
+    ids=["weights", "no weights", "equal means", "real rewards", "late", "late at random"],
 )
 def test_floors_are_kept_under_odd_conditions(environment, options):
     got, results = fractions(environment, **options)
     assert got.min() > 0.995
-    assert results.regret("priced").mean[-1] < 0.015 * results.with_floors
+    assert results.regret("priced").mean[-1] <= 0.015 * results.with_floors

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 import pytest
 
-from evenhand import InputError, SweepResults, run_sweep
+from evenhand import InputError, SweepResults, run_sweep, simulate
 from tests.sweeps.conftest import FILE
 
 
@@ -99,3 +99,44 @@ def test_a_damaged_description_is_told(load, tmp_path, about):
     (tmp_path / "sweep.json").write_text(about)
     with pytest.raises(InputError, match="must hold a sweep"):
         SweepResults(tmp_path)
+
+
+TRACE = """
+horizons = [1_000, 2_000]
+replications = 3
+seed = 5
+[[instances]]
+name = "halves"
+plays = 1
+[[instances.arms]]
+name = "a"
+floor = 0.1
+mean = 0.3
+[[instances.arms]]
+name = "b"
+mean = 0.9
+[instances.availability]
+trace = "awake.csv"
+[[policies]]
+name = "opt-nf"
+[[policies]]
+name = "tscsf-b"
+"""
+
+
+def test_each_horizon_of_a_trace_has_the_optimum_of_its_rounds(load, tmp_path):
+    """Arm b sleeps in the first half: a horizon of 1,000 knows nothing of it."""
+    (tmp_path / "awake.csv").write_text("a,b\n" + "1,0\n" * 1_000 + "1,1\n" * 1_000)
+    grid = load(TRACE)
+    with ThreadPoolExecutor(2) as pool:
+        found = run_sweep(grid, tmp_path / "out", executor=pool)
+    environment = grid.instances[0].build()
+    for horizon, best in ((1_000, 0.3), (2_000, 0.6)):
+        swept = found.results("halves", horizon)
+        alone = simulate(
+            environment, ["opt-nf", "tscsf-b"], horizon=horizon, replications=3, seed=5
+        )
+        assert swept.without_floors == pytest.approx(best)
+        assert swept.with_floors == alone.with_floors
+        assert swept.regret("tscsf-b").mean[-1] == alone.regret("tscsf-b").mean[-1]
+        assert swept.regret("opt-nf", best).mean[-1] == pytest.approx(0.0, abs=1e-12)

@@ -62,17 +62,20 @@ def main() -> None:
 
     Floors that no policy could keep are no mistake of form: they have the exit code 3.
     """
-    signal.signal(signal.SIGINT, _stop)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     try:
+        signal.signal(signal.SIGINT, _stop)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
         app()
     except EvenhandError as error:
         say(errors, f"evenhand: {error}")
         sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
-    except (OSError, MemoryError) as error:
+    except MemoryError as error:
         say(errors, f"evenhand: {str(error) or 'not enough memory'}")
+        sys.exit(1)
+    except OSError as error:
+        say(errors, f"evenhand: {str(error) or type(error).__name__}")
         sys.exit(1)
     except Stopped:
         errors.print("evenhand: stopped")

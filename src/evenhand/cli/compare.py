@@ -15,9 +15,9 @@ from evenhand.cli.screen import output_folder, print_json, screen
 from evenhand.figures import Spot
 from evenhand.plain import to_json
 from evenhand.policies import Policy, make_policy
-from evenhand.results import Results
+from evenhand.results import PROVENANCE_FILE, Results
 from evenhand.simulation import Settings, simulate
-from evenhand.storage import write_text
+from evenhand.storage import staged, write_text
 
 ETAS = (1.0, 10.0, 100.0, "paper")
 
@@ -34,8 +34,7 @@ def compare(
     The policies are those of FILE; if it has none, priced, and tscsf-b and lfg at several etas.
     """
     settings = Settings.load(file)
-    environment, horizon = settings.environment, settings.horizon
-    find_optimum(environment if horizon is None else environment.of_rounds(horizon))
+    find_optimum(settings.played)
     with output_folder(out):
         results = simulate(
             settings.environment,
@@ -52,9 +51,10 @@ def compare(
         else:
             show(results, rows)
         if out is not None:
-            results.save(out)
-            write_text(out / "compare.json", to_json(document))
-            figures.save(figures.frontier(rows, file.stem), out / "frontier")
+            with staged(out, PROVENANCE_FILE) as place:
+                results.save(place)
+                write_text(place / "compare.json", to_json(document))
+                figures.save(figures.frontier(rows, file.stem), place / "frontier")
 
 
 def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:

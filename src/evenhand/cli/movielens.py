@@ -18,7 +18,8 @@ from evenhand.paper import movielens as ml
 from evenhand.paper.movielens.drawing import draw_movies
 from evenhand.plain import to_json
 from evenhand.policies.base import Eta
-from evenhand.storage import write_text
+from evenhand.results import PROVENANCE_FILE
+from evenhand.storage import staged, write_text
 
 app = typer.Typer(no_args_is_help=True, help="The movie experiment on MovieLens, or your ratings.")
 
@@ -86,9 +87,10 @@ def run(
         else:
             show(outcome)
         if out is not None:
-            outcome.results.save(out)
-            write_text(out / "movies.json", to_json(outcome.as_json()))
-            draw_movies(out / "figures", outcome.results, data.note)
+            with staged(out, PROVENANCE_FILE) as place:
+                outcome.results.save(place)
+                write_text(place / "movies.json", to_json(outcome.as_json()))
+                draw_movies(place / "figures", outcome.results, data.note)
 
 
 def _data(

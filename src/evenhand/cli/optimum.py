@@ -28,7 +28,7 @@ def optimum(
 
     Exit code 3 says that no policy could keep the floors; the certificate says why.
     """
-    environment = Settings.load(file).environment
+    environment = Settings.load(file).played
     try:
         best = find_optimum(environment)
     except InfeasibleFloors as error:

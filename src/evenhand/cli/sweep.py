@@ -79,7 +79,7 @@ def opener(name: str, scheduler: str | None, workers: int | None) -> Callable[[]
 
 def plan(grid: Grid, out: Path | None, cores: int) -> None:
     """Print what a sweep would do, or what is left of one, and how long it should take."""
-    missing = [range(grid.runs)] if out is None else disk.check(out, grid, resume=True)
+    missing = [range(grid.runs)] if out is None else disk.left(out, grid)
     with errors.status("measuring"):
         found = forecast(grid, missing)
     show_plan(grid, found)

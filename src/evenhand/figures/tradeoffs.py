@@ -65,7 +65,11 @@ def frontier(spots: Sequence[Spot], title: str, note: str = "") -> Figure:
     axes.set_xscale("symlog", linthresh=1e-4)
     axes.set_yscale("symlog", linthresh=1e-3)
     axes.set_xlim(left=0.0)
-    axes.set(xlabel="worst shortfall at the horizon", ylabel="regret R(T)", title=title)
+    axes.set(
+        xlabel="worst shortfall at the horizon (bar: to 95% of runs)",
+        ylabel="regret R(T) (bar: 95% interval)",
+        title=title,
+    )
     legend_below(figure, axes, columns=3)
     return figure
 

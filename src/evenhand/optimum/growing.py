@@ -61,7 +61,7 @@ class GrowingProgram:
         """
         if afresh:
             self._start_afresh()
-        for strategy, tolerance in ATTEMPTS[afresh:]:
+        for strategy, tolerance in ATTEMPTS[1:] if afresh else ATTEMPTS:
             self._highs.setOptionValue("simplex_strategy", strategy)
             self._highs.setOptionValue("primal_feasibility_tolerance", tolerance)
             self._highs.setOptionValue("dual_feasibility_tolerance", tolerance)
@@ -70,7 +70,7 @@ class GrowingProgram:
             if status == _highspy().HighsModelStatus.kOptimal:
                 return self._answer()
             self._start_afresh()
-        reason = _highspy().Highs().modelStatusToString(status)
+        reason = self._highs.modelStatusToString(status)
         raise EvenhandError(f"HiGHS could not solve the program of the optimum: {reason}")
 
     def _start_afresh(self) -> None:

@@ -5,8 +5,8 @@ set, the m awake arms that come first). So the linear program over all (set, arm
 with one column per priority order that matters: the duals of a small program give the next order,
 and the duality gap says when no further one can help. The mixture is the optimal policy itself.
 
-Rows are scaled by how often their arm is awake, so that an arm which hardly ever is counts like
-the others.
+Rows are scaled by how often their arm is awake, so that an arm which seldom is counts like the
+others, down to what is lost in the duality gap.
 """
 
 from __future__ import annotations

@@ -129,6 +129,13 @@ def _labels(count: int, arms: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(str(1 + i) for i in range(count)) if arms is None else tuple(arms)
 
 
+def _check_awake(floors: Floats, own: Floats, arms: tuple[str, ...]) -> None:
+    """Refuse a floor, whatever its size, on an arm that never wakes."""
+    asleep = np.flatnonzero((floors > 0.0) & (own == 0.0))
+    if asleep.size:
+        raise _infeasible(asleep, floors[asleep].sum(), 0.0, 0.0, floors, own, arms)
+
+
 def _kept(floors: Floats, room: float) -> Floats:
     """Return floors that rounding has put a hair above the boundary as those on it."""
     return floors * min(room, 1.0)
@@ -138,6 +145,7 @@ def _fitting(
     floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
 ) -> tuple[float, Floats]:
     """Return the headroom and the floors on or inside the boundary, or raise the certificate."""
+    _check_awake(floors, probabilities, arms)
     room = float(suited(headroom, floors.size)(floors, probabilities, plays))
     if room < 1.0 - ROUNDING:
         members, (promised, possible) = worst_prefix(floors, probabilities, plays)
@@ -181,9 +189,7 @@ def _start(table: Table, floors: Floats, arms: tuple[str, ...]) -> Start:
     if not floors.any():
         return Start(np.inf, floors, np.arange(floors.size)[None, :])
     own = table.availability
-    asleep = np.flatnonzero((floors > 0.0) & (own == 0.0))
-    if asleep.size:
-        raise _infeasible(asleep, floors[asleep].sum(), 0.0, 0.0, floors, own, arms)
+    _check_awake(floors, own, arms)
     widest = widest_mixture(table, floors)
     if widest.value < 1.0 - ROUNDING:
         members, promised, possible = _worst_level(table, floors, widest.multipliers)

@@ -77,7 +77,7 @@ def _judged(out: Path, plan: Plan, chosen: Mapping[str, Experiment]) -> Reproduc
     every = [cell for experiment in chosen.values() for cell in experiment.cells]
     found = {cell.id: finished(out, cell, plan) for cell in every}
     results = {id_: result for id_, result in found.items() if result is not None}
-    summary = finished_movies(out)
+    summary = finished_movies(out, plan)
     movies = None
     if summary is not None:
         results[MOVIES], movies = summary

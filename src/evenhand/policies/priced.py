@@ -19,6 +19,7 @@ from evenhand.problem import Terms
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 GROWTH = 1.1
 KNOWN_PLAYS = 100.0
+SMALLEST_PART = 0.01
 
 
 class PricedConstants(NamedTuple):
@@ -44,7 +45,8 @@ def score(
 ) -> None:
     """Score ``w_i theta_i + max(price_i + unit (due_i - played_i) / (eta k_i), 0)``.
 
-    An arm that has no floor any more but is still owed plays counts as one with a typical floor.
+    An arm that has no floor any more but is still owed plays counts as one with a typical floor,
+    and a floor below a hundredth of that as such a hundredth.
     """
     rounds = state.rounds[0]
     eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
@@ -58,7 +60,9 @@ def score(
         scores[j] = terms.weights[i] * rng.beta(alpha, beta)
         floor = terms.floors[i]
         due = (rounds - state.plan[SINCE, i]) * floor + state.plan[PROMISED, i]
-        owed = (due - state.played[i]) / (floor if floor > 0.0 else constants.typical)
+        least = constants.typical * SMALLEST_PART
+        part = max(floor, least) if floor > 0.0 else constants.typical
+        owed = (due - state.played[i]) / part
         bonus = state.plan[PRICE, i] + unit * owed
         scores[j] += bonus if bonus > 0.0 else 0.0
 
@@ -153,4 +157,5 @@ class Priced(Policy):
         promised = problem.floors[problem.floors > 0.0]
         typical = float(promised.mean()) if promised.size else 1.0
         each = min(problem.plays, len(problem.arms)) / len(problem.arms)
-        return PricedConstants(eta, each, float(problem.weights.max()), typical)
+        weight = float(problem.weights.max()) or 1.0
+        return PricedConstants(eta, each, weight, typical)

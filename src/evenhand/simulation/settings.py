@@ -29,6 +29,12 @@ class Settings:
     seed: int
     delay: Delay
 
+    @property
+    def played(self) -> Environment:
+        """The environment of the rounds that are played: a trace as far as the horizon."""
+        horizon = self.horizon
+        return self.environment if horizon is None else self.environment.of_rounds(horizon)
+
     @classmethod
     def load(cls, path: Path) -> Settings:
         """Read a TOML file; the README shows its keys."""

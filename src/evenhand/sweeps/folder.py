@@ -59,6 +59,12 @@ class Contents(NamedTuple):
     damaged: dict[Path, str]
 
 
+def left(folder: Path, grid: Grid) -> list[range]:
+    """Return the runs that a folder lacks, without a claim on it: it may be in use."""
+    check_same(folder, describe(grid))
+    return inspect(folder, grid).missing
+
+
 def check(folder: Path, grid: Grid, *, resume: bool) -> list[range]:
     """Complain about a folder that a sweep could not go into; return the runs that it lacks."""
     with told_if_unwritable(folder):
@@ -172,7 +178,7 @@ def inspect(folder: Path, grid: Grid) -> Contents:
         try:
             check_part(part, part.path.read_bytes(), grid.digest)
             good.append(part)
-        except (InputError, OSError) as error:
+        except InputError as error:
             damaged[part.path] = str(error)
     gaps, end = [], 0
     for part in _apart(good, grid.runs):
@@ -182,10 +188,10 @@ def inspect(folder: Path, grid: Grid) -> Contents:
     return Contents([*gaps, range(end, grid.runs)] if end < grid.runs else gaps, damaged)
 
 
-def check_part(part: PartFile, content: bytes, grid: str) -> None:
+def check_part(part: PartFile, content: bytes, digest: str) -> None:
     """Complain about a content that is damaged, or not those runs of this grid."""
     about = about_parquet(content)
-    wanted = part_of(grid, part.runs)
+    wanted = part_of(digest, part.runs)
     wrong = [key for key, value in wanted.items() if about.get(key) != value]
     if wrong:
         raise InputError(f"it is of another sweep, or of other runs: {', '.join(wrong)} differ")

@@ -50,13 +50,21 @@ def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
 
 
 def infeasible(grid: Grid) -> list[str]:
-    """Say which given instances have floors that no policy could keep for the longest horizon."""
-    longest = max(grid.horizons)
-    return [
-        f"the floors of instance {instance.name!r} cannot all be kept: it has no regret"
-        for instance in grid.instances
-        if isinstance(instance, Given) and prepare(instance, longest).yardsticks.with_floors is None
-    ]
+    """Say which given instances have floors that no policy could keep, for which horizons."""
+    warnings = []
+    for instance in grid.instances:
+        if isinstance(instance, Given):
+            lost = [
+                f"{horizon:,}"
+                for horizon in grid.horizons
+                if prepare(instance, horizon).yardsticks.with_floors is None
+            ]
+            if lost:
+                warnings.append(
+                    f"the floors of instance {instance.name!r} cannot all be kept: it has no "
+                    f"regret at T = {', '.join(lost)}"
+                )
+    return warnings
 
 
 def probe(cell: Cell, grid: Grid) -> float:

@@ -93,8 +93,9 @@ def lead(found: SweepResults, drawn: int) -> str:
 def origin(found: SweepResults) -> str:
     """Return versions and commit."""
     about = found.about
-    versions = about.get("versions", {}).items()
-    packages = ", ".join(f"{name} {version}" for name, version in versions)
+    versions = about.get("versions")
+    pairs = versions.items() if isinstance(versions, dict) else ()
+    packages = ", ".join(f"{name} {version}" for name, version in pairs)
     lines = [f"Begun {about.get('created')} with {packages}", f"Commit: {about.get('commit')}"]
     return bullets(lines).html
 

@@ -46,12 +46,12 @@ class InstanceRuns:
         return flat.reshape(len(lines), -1)
 
 
-def read_part(part: PartFile, grid: str, replications: int) -> polars.DataFrame:
+def read_part(part: PartFile, digest: str, replications: int) -> polars.DataFrame:
     """Read a part; anything but those runs of this grid, undamaged, is refused."""
     pl = load("polars")
     try:
         content = part.path.read_bytes()
-        check_part(part, content, grid)
+        check_part(part, content, digest)
         table: polars.DataFrame = pl.read_parquet(io.BytesIO(content)).select(list(schema()))
         runs = table["cell"] * replications + table["replication"]
         if runs.to_list() != list(part.runs):
@@ -62,6 +62,15 @@ def read_part(part: PartFile, grid: str, replications: int) -> polars.DataFrame:
             f"{str(part.path)!r} must be an undamaged part of this sweep: {error}; "
             "resumed, the sweep plays it again"
         ) from None
+
+
+def check_arms(about: dict[str, Any]) -> None:
+    """Complain about an instance whose arms could not be told: named ones, or those to be drawn."""
+    if isinstance(about["arms"], list):
+        if len(about["floors"]) != len(about["arms"]):
+            raise ValueError("arms and floors are not as many")
+    elif set(about) != {"arms", "plays", "tightness", "seed"}:
+        raise ValueError(f"{sorted(about)} do not make an instance")
 
 
 def arms_and_floors(about: dict[str, Any]) -> tuple[tuple[str, ...], Floats]:

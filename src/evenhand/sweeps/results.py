@@ -20,7 +20,7 @@ from evenhand.sealed import sealed_parquet
 from evenhand.storage import write_bytes
 from evenhand.sweeps.folder import ABOUT, FAILURES, SUMMARY, PartFile, parts, read_about
 from evenhand.sweeps.grid import settings_digest
-from evenhand.sweeps.reading import LISTS, InstanceRuns, read_part
+from evenhand.sweeps.reading import LISTS, InstanceRuns, check_arms, read_part
 from evenhand.sweeps.tasks import kept_rounds, schema
 
 if TYPE_CHECKING:
@@ -63,8 +63,10 @@ class SweepResults:
         self.about = read_about(self.folder)
         try:
             grid = self.about["settings"]
-            self.instances: dict[str, dict[str, Any]] = _tables(grid["instances"])
-            self.policies: dict[str, dict[str, Any]] = _tables(grid["policies"])
+            self.instances = _tables(grid["instances"], "plays", "arms")
+            self.policies = _tables(grid["policies"], "name")
+            for about in self.instances.values():
+                check_arms(about)
             self.horizons = [whole("horizon", given, least=1) for given in grid["horizons"]]
             self.replications = whole("replications", grid["replications"], least=1)
         except (KeyError, TypeError, ValueError) as error:
@@ -76,7 +78,7 @@ class SweepResults:
         # Neighbouring instances want the same parts.
         digest = settings_digest(self.about["settings"])
         self._read = lru_cache(maxsize=4)(
-            partial(read_part, grid=digest, replications=self.replications)
+            partial(read_part, digest=digest, replications=self.replications)
         )
 
     def __repr__(self) -> str:
@@ -102,7 +104,10 @@ class SweepResults:
     def failures(self) -> list[dict[str, Any]]:
         """What was given up, when the sweep last ended."""
         path = self.folder / FAILURES
-        found: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+        try:
+            found: list[dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else []
+        except ValueError as error:
+            raise InputError(f"{str(path)!r} must be undamaged: {error}") from None
         return found
 
     def results(self, instance: str, horizon: int) -> Results:
@@ -123,7 +128,8 @@ class SweepResults:
     def summary(self) -> polars.DataFrame:
         """Return one line for each cell that has a run: its settings, and what came of it.
 
-        A margin is half of a 95% interval of the mean. Regret is null where no policy could keep
+        A margin is half of a 95% interval of the mean; ``shortfall_bulk`` is what 95% of the runs'
+        worst shortfalls stay within. Regret is null where no policy could keep
         the floors. A parameter is a number if it is one for all policies, else a text.
         """
         return self._summary
@@ -237,11 +243,16 @@ class SweepResults:
         )
 
 
-def _tables(given: Any) -> dict[str, dict[str, Any]]:
-    """Return named tables, none of which is empty."""
-    if not isinstance(given, dict) or not all(isinstance(table, dict) for table in given.values()):
+def _tables(given: Any, *keys: str) -> dict[str, dict[str, Any]]:
+    """Return named tables, each of which has these keys."""
+    if not isinstance(given, dict):
         raise TypeError("instances and policies must be tables")
-    return given
+    tables: dict[str, dict[str, Any]] = given
+    for name, table in tables.items():
+        for key in keys:
+            if key not in table:
+                raise TypeError(f"{name} has no {key}")
+    return tables
 
 
 def _first_run(part: PartFile) -> int:

@@ -51,7 +51,7 @@ class Task(NamedTuple):
     pieces: tuple[Piece, ...]
     seed: int
     delay: Delay
-    grid: str
+    digest: str
     versions: dict[str, str | None]
 
     @property
@@ -96,13 +96,13 @@ def play_task(task: Task) -> Part:
             reason = f"{type(error).__name__}: {error}"
             raise CellError(piece.cell.number, reason) from None
     table = load("polars").DataFrame(columns, schema=schema())
-    about = {**part_of(task.grid, task.runs), "seed": task.seed, "versions": task.versions}
+    about = {**part_of(task.digest, task.runs), "seed": task.seed, "versions": task.versions}
     return Part(sealed_parquet(table, about), tuple(seconds))
 
 
-def part_of(grid: str, runs: range) -> dict[str, Any]:
+def part_of(digest: str, runs: range) -> dict[str, Any]:
     """Return what a part says it is: the grid's digest, its runs, and how many lines it has."""
-    return {"grid": grid, "runs": [runs.start, runs.stop], "rows": len(runs)}
+    return {"grid": digest, "runs": [runs.start, runs.stop], "rows": len(runs)}
 
 
 def check_versions(wanted: dict[str, str | None]) -> None:
