@@ -150,6 +150,11 @@ def test_every_file_says_where_it_came_from(results, tmp_path):
     assert not list((tmp_path / "out").glob(".*"))
 
 
+def test_overwriting_must_be_named(results, tmp_path):
+    with pytest.raises(TypeError):
+        results.save(tmp_path, True)
+
+
 def test_a_folder_with_something_in_it_is_refused(results, tmp_path):
     (tmp_path / "mine.txt").write_text("x")
     with pytest.raises(InputError, match="must be empty or new"):

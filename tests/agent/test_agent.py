@@ -485,3 +485,30 @@ def test_an_arm_joins_without_a_promise_and_with_the_usual_weight():
     assert agent.problem == Problem(["a", "new"], 1, weights=[3.0, 1.0], floors=[0.5, 0.0])
     agent.change(name="new", floor=0.25, weight=2.0)
     assert agent.problem == Problem(["a", "new"], 1, weights=[3.0, 2.0], floors=[0.5, 0.25])
+
+
+def test_options_are_named():
+    with pytest.raises(TypeError):
+        Agent(Problem(["a"], plays=1), "priced", 7)
+    agent = Agent(Problem(["a"], plays=1))
+    with pytest.raises(TypeError):
+        agent.join("b", 0.5)
+    agent.join(name="b", floor=0.5)
+    assert agent.problem.arms == ("a", "b")
+
+
+@pytest.mark.parametrize("reward", [-0.5, -1e-9, 1.0 + 1e-9, float("nan")])
+def test_a_reward_is_between_0_and_1(reward):
+    agent = Agent(Problem(["a"], plays=1))
+    with pytest.raises(FeedbackError, match=r"must be a number in \[0, 1\]"):
+        agent.tell(agent.ask().id, {"a": reward})
+
+
+def test_the_shortest_memory_comes_back():
+    agent = Agent(Problem(["a"], plays=1), memory=1)
+    agent.ask()
+    assert Agent.restore(agent.snapshot()).tell(1, {"a": 1}).learned == ("a",)
+    document = json.loads(agent.snapshot())
+    document["decisions"][0][0] = 0
+    with pytest.raises(SnapshotError, match="decision must be a whole number of at least 1"):
+        Agent.restore(json.dumps(document))

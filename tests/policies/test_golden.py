@@ -147,6 +147,21 @@ def test_cl_sg_moves_all_estimates_by_one_seed():
     assert scores_of(policy, seasoned(), Script([-0.7])) == pytest.approx(wanted, abs=1e-12)
 
 
+def test_cl_sg_counts_a_single_reward():
+    state = new_state(2)
+    state.feedbacks[:], state.reward_sums[:] = [1, 0], [0.3, 0.0]
+    assert scores_of(make_policy("cl-sg"), state, Script([1.0])) == pytest.approx([0.3, 0.0])
+
+
+def test_opt_f_prefers_what_is_worth_more():
+    """No floors, everybody awake, one play: the larger w u comes first."""
+    problem = Problem(2, plays=1, weights=[1.0, 5.0])
+    policy, scores = make_policy("opt-f"), np.empty(2)
+    mixture = policy.constants(Situation(problem, None, NATURE))
+    policy.score(scores, np.arange(2), new_state(2), problem.terms, mixture, None)
+    assert scores[1] > scores[0]
+
+
 def test_the_oracle_uses_the_true_means():
     assert scores_of(make_policy("oracle", eta=10), seasoned()) == pytest.approx([1.1, 0.6])
 

@@ -155,3 +155,8 @@ def test_just_those_that_are_told_natures_secrets_know_them():
 
 def test_parameters_as_plain_data_have_a_word_for_infinity():
     assert plain({"eta": float("inf"), "gamma": 2.0}) == {"eta": "inf", "gamma": 2.0}
+
+
+def test_defaults_are_those_that_the_documentation_names():
+    assert make_policy("cl-sg").parameters() == {"eta": 10.0, "debt": "cumulative", "gamma": 1.0}
+    assert make_policy("lfg").parameters() == {"eta": 10.0, "debt": "reflected"}

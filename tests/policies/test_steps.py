@@ -38,6 +38,13 @@ def test_the_chosen_are_the_best_that_are_awake(scores, plays, seed):
     assert got == sorted(scores)[len(scores) - len(chosen) :]
 
 
+def test_scores_do_not_matter_where_there_is_a_play_for_everybody():
+    for plays in (2, 3):
+        chosen, scores = np.empty(2, dtype=np.int64), np.full(2, np.nan)
+        count = choose(chosen, np.array([1, 3]), scores, np.empty(2), plays, None)
+        assert chosen[:count].tolist() == [1, 3]
+
+
 def test_ties_are_broken_at_random_with_equal_chances():
     counts = np.zeros(6)
     for seed in range(3_000):
