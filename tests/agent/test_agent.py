@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 
 from evenhand import (
     Agent,
-    Environment,
     FeedbackError,
     InputError,
     Problem,
-    SnapshotError,
     make_policy,
-    simulate,
 )
 from evenhand.policies import REGISTRY
 from evenhand.simulation._kernel import run_compiled
@@ -308,152 +305,6 @@ def test_reading_draws_no_random_numbers():
     assert agent.snapshot() == before
 
 
-@pytest.mark.parametrize("name", SERVING)
-def test_a_restored_agent_goes_on_with_exactly_the_same_decisions(name):
-    agent = three_arms(policy=name)
-    play(agent, 30)
-    unanswered = agent.ask()
-    agent.join("d", floor=0.2)
-    agent.change("a", floor=0.35)
-    twin = Agent.restore(agent.snapshot())
-    assert play(twin, 100, seed=3) == play(agent, 100, seed=3)
-    rewards = dict.fromkeys(unanswered.chosen, 0.5)
-    assert twin.tell(unanswered.id, rewards) == agent.tell(unanswered.id, rewards)
-    assert twin.snapshot() == agent.snapshot()
-
-
-def test_a_snapshot_survives_infinite_eta_and_a_horizon():
-    policy = make_policy("lfg", eta=float("inf"))
-    agent = three_arms(policy=policy, horizon=500)
-    twin = Agent.restore(agent.snapshot())
-    assert twin.policy == policy
-    assert twin.snapshot() == agent.snapshot()
-
-
-@pytest.mark.parametrize("seed", [-1, "x", 1.5])
-def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(InputError, match="seed must be a whole number"):
-        Agent(Problem(["a"], plays=1), seed=seed)
-
-
-def test_a_policy_of_ones_own_serves_but_is_not_written_down():
-    class Mine(type(make_policy("uniform"))):
-        name = "mine"
-
-    agent = Agent(Problem(2, plays=1), Mine())
-    assert len(agent.ask().chosen) == 1
-    with pytest.raises(InputError, match="policy of an agent to snapshot must be a registered"):
-        agent.snapshot()
-
-
-def damaged(change):
-    document = json.loads(three_arms().snapshot())
-    change(document)
-    return json.dumps(document)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "snapshot must be JSON"),
-        ("[]", "snapshot must have the format 'evenhand agent'"),
-        (damaged(lambda d: d.update(version=1)), "snapshot must be of version 2, got 1"),
-        (damaged(lambda d: d.pop("state")), "snapshot must be undamaged, got KeyError: 'state'"),
-        (damaged(lambda d: d["state"]["played"].pop()), "played has 2 entries for 3 arms"),
-        (damaged(lambda d: d["problem"].update(plays=0)), "plays must be"),
-        (damaged(lambda d: d["policy"].update(name="x")), "unknown policy 'x'"),
-        (damaged(lambda d: d["state"].pop("plan")), "undamaged"),
-        (damaged(lambda d: d.update(random={})), "undamaged"),
-        (damaged(lambda d: d.update(decisions=[[1]])), "undamaged"),
-        (damaged(lambda d: d.update(decisions=[[7, ["a"], {}]])), "decision 7 after 0 rounds"),
-        (damaged(lambda d: d.update(latest=3)), "latest decision is 3 after 0 rounds"),
-        (damaged(lambda d: d.update(memory=0)), "memory must be"),
-        (damaged(lambda d: d.update(horizon=-1)), "horizon must be"),
-        (damaged(lambda d: d["policy"].update(name="oracle")), "undamaged"),
-        (damaged(lambda d: d["state"].update(played=[1.5, 0, 0])), "played must be of its kind"),
-        (damaged(lambda d: d["state"].update(played=[10**30, 0, 0])), "undamaged"),
-        (damaged(lambda d: d["state"].update(debts=[-1.0, 0.0, 0.0])), "debts must be"),
-        (damaged(lambda d: d["state"].update(reward_sums=[9.0, 0.0, 0.0])), "exceed feedbacks"),
-        ("[" * 100_000, "snapshot must be JSON"),
-    ],
-)
-def test_a_wrong_snapshot_is_refused(text, message):
-    with pytest.raises(SnapshotError, match=message):
-        Agent.restore(text)
-
-
-@pytest.mark.parametrize("told", [[0.5], [], {"b": 0.5}, {"a": 2}, "a", 3, None])
-def test_a_snapshot_whose_rewards_are_not_by_chosen_arms_is_refused(told):
-    agent = Agent(Problem(["a", "b"], plays=1), seed=1)
-    agent.ask(["a"])
-    document = json.loads(agent.snapshot())
-    document["decisions"][0][2] = told
-    with pytest.raises(SnapshotError, match="snapshot must be undamaged"):
-        Agent.restore(json.dumps(document))
-
-
-@pytest.mark.parametrize("memory", [1, 2, 5])
-def test_just_so_many_decisions_are_remembered(memory):
-    agent = Agent(Problem(["a"], plays=1), memory=memory)
-    for _ in range(memory + 3):
-        agent.ask()
-    oldest = agent.rounds - memory + 1
-    assert agent.tell(oldest, {"a": 1}).learned == ("a",)
-    with pytest.raises(FeedbackError, match=f"only the latest {memory} are remembered"):
-        agent.tell(oldest - 1, {"a": 1})
-
-
-HUGE = 10**5000
-
-
-def test_numbers_that_python_would_not_write_are_refused_like_others():
-    agent = Agent(Problem(["a", "b"], plays=1), seed=1)
-    decision = agent.ask()
-    with pytest.raises(FeedbackError, match="got an int that cannot be written: it was never made"):
-        agent.tell(HUGE, {})
-    with pytest.raises(FeedbackError, match=r"must be a number in .* got an int that cannot"):
-        agent.tell(decision.id, {decision.chosen[0]: HUGE})
-    with pytest.raises(FeedbackError, match="must be for an arm it chose"):
-        agent.tell(decision.id, {HUGE: 1.0})
-    for refused in (
-        lambda: agent.change("a", floor=HUGE),
-        lambda: agent.change("a", weight=-HUGE),
-        lambda: agent.join("c", floor=HUGE),
-        lambda: agent.ask([HUGE]),
-        lambda: agent.retire(HUGE),
-        lambda: Problem(HUGE, plays=1),
-        lambda: Problem(2, plays=HUGE),
-        lambda: Agent(Problem(2, plays=1), seed=-HUGE),
-    ):
-        with pytest.raises(InputError):
-            refused()
-
-
-@pytest.mark.filterwarnings("error")
-def test_the_largest_weights_overflow_nothing():
-    problem = Problem(3, plays=1, weights=[1e100, 1.0, 0.0], floors=0.2)
-    environment = Environment(problem, 0.5, 0.9)
-    results = simulate(environment, ["priced", "tscsf-b"], horizon=500, replications=3)
-    assert np.isfinite(results.margin("priced"))
-    with pytest.raises(InputError, match=r"weight of arm '1' must be a number in \[0, 1e100\]"):
-        Problem(1, plays=1, weights=1e300)
-
-
-def test_rates_count_from_the_first_round_on():
-    agent = Agent(Problem(["a"], plays=1))
-    assert agent.rates() == {"a": 0.0}
-    agent.ask()
-    assert agent.rates() == {"a": 1.0}
-
-
-@pytest.mark.parametrize("never", [0, -1, 2, True, "1", None, 1.5])
-def test_a_decision_that_was_never_made_is_called_that(never):
-    agent = Agent(Problem(["a"], plays=1))
-    agent.ask()
-    with pytest.raises(FeedbackError, match="it was never made"):
-        agent.tell(never, {})
-
-
 def test_an_agent_tells_how_much_of_the_floors_looks_attainable():
     agent = Agent(Problem(["a", "b"], plays=1, floors=[0.9, 0.6]), "tscsf-b", seed=2)
     assert agent.targets() == {"a": 0.9, "b": 0.6}
@@ -464,51 +315,9 @@ def test_an_agent_tells_how_much_of_the_floors_looks_attainable():
     assert agent.targets() == pytest.approx({"a": 0.25, "b": 0.6})
 
 
-def test_more_plays_than_arms_keep_every_floor():
-    agent = Agent(Problem(["a", "b"], plays=3, floors=[0.9, 1.0]), seed=2)
-    agent.ask()
-    assert agent.targets() == {"a": 0.9, "b": 1.0}
-
-
-def test_what_an_agent_takes_by_default_and_at_least():
-    problem = Problem(["a"], plays=1)
-    assert json.loads(Agent(problem).snapshot())["memory"] == 100_000
-    assert Agent(problem, horizon=1, memory=1, seed=0).rounds == 0
-    for wrong in ({"memory": 0}, {"horizon": 0}, {"seed": -1}):
-        with pytest.raises(InputError, match="must be a whole number of at least"):
-            Agent(problem, **wrong)
-
-
 def test_an_arm_joins_without_a_promise_and_with_the_usual_weight():
     agent = Agent(Problem(["a"], plays=1, weights=3.0, floors=0.5))
     agent.join("new")
     assert agent.problem == Problem(["a", "new"], 1, weights=[3.0, 1.0], floors=[0.5, 0.0])
     agent.change(name="new", floor=0.25, weight=2.0)
     assert agent.problem == Problem(["a", "new"], 1, weights=[3.0, 2.0], floors=[0.5, 0.25])
-
-
-def test_options_are_named():
-    with pytest.raises(TypeError):
-        Agent(Problem(["a"], plays=1), "priced", 7)
-    agent = Agent(Problem(["a"], plays=1))
-    with pytest.raises(TypeError):
-        agent.join("b", 0.5)
-    agent.join(name="b", floor=0.5)
-    assert agent.problem.arms == ("a", "b")
-
-
-@pytest.mark.parametrize("reward", [-0.5, -1e-9, 1.0 + 1e-9, float("nan")])
-def test_a_reward_is_between_0_and_1(reward):
-    agent = Agent(Problem(["a"], plays=1))
-    with pytest.raises(FeedbackError, match=r"must be a number in \[0, 1\]"):
-        agent.tell(agent.ask().id, {"a": reward})
-
-
-def test_the_shortest_memory_comes_back():
-    agent = Agent(Problem(["a"], plays=1), memory=1)
-    agent.ask()
-    assert Agent.restore(agent.snapshot()).tell(1, {"a": 1}).learned == ("a",)
-    document = json.loads(agent.snapshot())
-    document["decisions"][0][0] = 0
-    with pytest.raises(SnapshotError, match="decision must be a whole number of at least 1"):
-        Agent.restore(json.dumps(document))
