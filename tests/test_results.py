@@ -38,6 +38,12 @@ def test_one_replication_has_no_standard_error(setting_1):
     assert math.isnan(results.reward("uniform").standard_error)
 
 
+def test_two_replications_have_a_standard_error(results):
+    two = replace(results, expected=results.expected[:, :2])
+    per_round = two.expected[0, :, -1] / 500
+    assert two.reward("mine").standard_error == pytest.approx(stats.sem(per_round))
+
+
 def test_the_regret_is_time_averaged_with_students_interval(results):
     curve = results.regret("mine", 1.038)
     values = 1.038 - results.expected[0, :, 9] / 10
@@ -247,7 +253,8 @@ def test_a_folder_without_results_is_refused(tmp_path):
 
 def test_one_missing_play_is_no_broken_floor_whatever_the_rounding(setting_1):
     results = simulate(setting_1, ["uniform"], horizon=1_000, replications=1)
-    for floor, horizon in ((0.5, 1_000), (0.4, 10_000), (0.45, 10_000), (0.3, 7_000)):
+    cases = ((0.5, 1_000), (0.4, 10_000), (0.45, 10_000), (0.3, 7_000), (0.07, 1_000_000_000))
+    for floor, horizon in cases:
         due = round(floor * horizon)
         for missing, kept in ((0, 1.0), (1, 1.0), (2, 0.0)):
             played = np.full((1, 1, 3), due)

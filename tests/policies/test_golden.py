@@ -155,11 +155,11 @@ def test_cl_sg_counts_a_single_reward():
 
 def test_opt_f_prefers_what_is_worth_more():
     """No floors, everybody awake, one play: the larger w u comes first."""
-    problem = Problem(2, plays=1, weights=[1.0, 5.0])
+    problem = Problem(2, plays=1, weights=[1.0, 3.0])
     policy, scores = make_policy("opt-f"), np.empty(2)
     mixture = policy.constants(Situation(problem, None, NATURE))
     policy.score(scores, np.arange(2), new_state(2), problem.terms, mixture, None)
-    assert scores[1] > scores[0]
+    assert scores[0] > scores[1]
 
 
 def test_the_oracle_uses_the_true_means():

@@ -35,6 +35,17 @@ def test_its_score_by_hand():
     assert script.posteriors == [(1.5, 2.5), (4.0, 2.0)]
 
 
+def test_a_floor_far_below_the_others_counts_as_a_hundredth_of_a_typical_one():
+    """Floors (0.4, 1e-9), mean 0.2: 3 plays owed of arm 1 are 3 / 0.002 parts, times 0.2 / 5."""
+    problem = Problem(2, plays=1, floors=[0.4, 1e-9])
+    policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
+    state.rounds[0], state.refresh[0] = 10, 11
+    state.played[:], state.promised[:] = [9, 3], [0, 6]
+    constants = policy.constants(Situation(problem))
+    policy.score(scores, np.arange(2), state, problem.terms, constants, Script([0.5, 0.25]))
+    assert scores.tolist() == pytest.approx([0.5, 0.25 + 60.0])
+
+
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 def test_a_small_eta_is_taken_as_it_is(eta):
     """One arm, floor 0.4, owed 2 after 10 rounds: 0.4 x 2 / (eta 0.4) = 2 / eta."""
