@@ -23,7 +23,7 @@ from evenhand.storage import claimed, write_set
 if TYPE_CHECKING:
     import polars
 
-ROUNDING = 1e-9
+ROUNDING = 1e-12
 BULK = 0.95
 ROUNDS_FILE, ARMS_FILE, PROVENANCE_FILE = "rounds.parquet", "arms.parquet", "provenance.json"
 
