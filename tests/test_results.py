@@ -253,7 +253,7 @@ def test_a_folder_without_results_is_refused(tmp_path):
 
 def test_one_missing_play_is_no_broken_floor_whatever_the_rounding(setting_1):
     results = simulate(setting_1, ["uniform"], horizon=1_000, replications=1)
-    cases = ((0.5, 1_000), (0.4, 10_000), (0.45, 10_000), (0.3, 7_000), (0.07, 1_000_000_000))
+    cases = ((0.5, 1_000), (0.4, 10_000), (0.45, 10_000), (0.3, 7_000), (0.07, 10_000_000))
     for floor, horizon in cases:
         due = round(floor * horizon)
         for missing, kept in ((0, 1.0), (1, 1.0), (2, 0.0)):
