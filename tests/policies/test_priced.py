@@ -118,9 +118,10 @@ def test_its_eta_grows_with_the_rounds_once_arms_have_been_played(rounds, each, 
 def test_its_constants_are_those_of_the_problem():
     problem = Problem(10, plays=2, weights=[3.0] + [1.0] * 9, floors=[0.2, 0.4] + [0.0] * 8)
     found = make_policy("priced").constants(Situation(problem))
-    assert found == (0.0, 0.2, 3.0, pytest.approx(0.3))
+    assert (found.eta, found.plays_each) == (0.0, 0.2)
+    assert found.worth == pytest.approx([3 * 0.3 / 0.2, 3 * 0.3 / 0.4] + [3.0] * 8)
     found = make_policy("priced", eta=7).constants(Situation(Problem(2, plays=5, weights=0.0)))
-    assert found == (7.0, 1.0, 1.0, 1.0)
+    assert (found.eta, found.plays_each, found.worth.tolist()) == (7.0, 1.0, [1.0, 1.0])
 
 
 @pytest.mark.parametrize("eta", [0, -1, "paper", "inf", float("inf"), float("nan"), True])

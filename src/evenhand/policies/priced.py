@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evenhand.arrays import Floats, Integers
+from evenhand.arrays import Floats, Integers, frozen
 from evenhand.checks import fail, real
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
@@ -25,14 +25,13 @@ SMALLEST_PART = 0.01
 class PricedConstants(NamedTuple):
     """What is known before the first round.
 
-    Eta (0 for the anytime schedule), the plays that an arm has a round on average, the largest
-    weight, and the mean of the floors above 0.
+    Eta (0 for the anytime schedule), the plays that an arm has a round on average, and what a play
+    owed is worth for each arm: ``w_max k_mean / k_i``.
     """
 
     eta: float
     plays_each: float
-    weight: float
-    typical: float
+    worth: Floats
 
 
 def score(
@@ -43,14 +42,10 @@ def score(
     constants: PricedConstants,
     rng: np.random.Generator,
 ) -> None:
-    """Score ``w_i theta_i + max(price_i + unit (due_i - played_i) / (eta k_i), 0)``.
-
-    An arm that has no floor any more but is still owed plays counts as one with a typical floor,
-    and a floor below a hundredth of that as such a hundredth.
-    """
+    """Score ``w_i theta_i + max(price_i + worth_i (due_i - played_i) / eta, 0)``."""
     rounds = state.rounds[0]
     eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
-    unit = constants.weight * constants.typical / eta
+    share = 1.0 / eta
     if rounds >= state.rounds[1]:
         refresh_prices(state, terms)
     for j in range(awake.size):
@@ -58,12 +53,9 @@ def score(
         alpha = 1.0 + state.reward_sums[i]
         beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
         scores[j] = terms.weights[i] * rng.beta(alpha, beta)
-        floor = terms.floors[i]
-        due = (rounds - state.plan[SINCE, i]) * floor + state.plan[PROMISED, i]
-        least = constants.typical * SMALLEST_PART
-        part = max(floor, least) if floor > 0.0 else constants.typical
-        owed = (due - state.played[i]) / part
-        bonus = state.plan[PRICE, i] + unit * owed
+        due = (rounds - state.plan[SINCE, i]) * terms.floors[i] + state.plan[PROMISED, i]
+        owed = due - state.played[i]
+        bonus = state.plan[PRICE, i] + constants.worth[i] * owed * share
         scores[j] += bonus if bonus > 0.0 else 0.0
 
 
@@ -151,11 +143,16 @@ class Priced(Policy):
         return binarises(self.name, self.rewards)
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
-        """Return eta as a number, and what a debt is measured in."""
+        """Return eta as a number, and what plays owed are worth.
+
+        An arm that has no floor any more but is still owed plays counts as one with a typical
+        floor, and a floor below a hundredth of that as such a hundredth.
+        """
         eta = 0.0 if self.eta == "anytime" else float(self.eta)
         problem = situation.problem
-        promised = problem.floors[problem.floors > 0.0]
-        typical = float(promised.mean()) if promised.size else 1.0
+        floors = problem.floors
+        typical = float(floors[floors > 0.0].mean()) if floors.any() else 1.0
         each = min(problem.plays, len(problem.arms)) / len(problem.arms)
+        parts = np.where(floors > 0.0, np.maximum(floors, typical * SMALLEST_PART), typical)
         weight = float(problem.weights.max()) or 1.0
-        return PricedConstants(eta, each, weight, typical)
+        return PricedConstants(eta, each, frozen(weight * typical / parts))
