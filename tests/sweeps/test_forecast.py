@@ -37,7 +37,7 @@ def test_a_probe_scales_a_part_of_a_long_run_up(load):
 def test_floors_that_do_not_fit_are_told_and_the_rest_is_planned(load):
     grid = load(FILE + TOO_MUCH)
     found = forecast(grid, [range(grid.runs)])
-    told = "the floors of instance 'too much' cannot all be kept: it has no regret"
+    told = "the floors of instance 'too much' cannot all be kept: it has no regret at T = 50, 200"
     assert told in found.warnings
     assert any("opt-f" in warning and "cannot be played" in warning for warning in found.warnings)
     assert found.seconds > 0.0
