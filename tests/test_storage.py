@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -68,14 +69,17 @@ def test_a_set_that_is_interrupted_half_way_has_lost_the_file_that_vouches_for_i
     tmp_path, monkeypatch
 ):
     write_set(tmp_path, {"a": b"old", "b": b"old"})
-    monkeypatch.setattr("evenhand.storage._put", _interrupt)
+    move = Path.replace
+
+    def interrupt(path, target):
+        if target.parent == tmp_path:
+            raise KeyboardInterrupt
+        return move(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_set(tmp_path, {"a": b"new", "b": b"new"})
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
-def _interrupt(neighbour, path):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])

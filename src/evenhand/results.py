@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from evenhand.arrays import Floats, Integers
 from evenhand.checks import known
 from evenhand.errors import InputError
 from evenhand.extras import load
-from evenhand.sealed import open_json, sealed_json, sealed_parquet
+from evenhand.sealed import check_seal, open_json, sealed_json, sealed_parquet
 from evenhand.storage import claimed, write_set
 
 if TYPE_CHECKING:
@@ -215,8 +214,8 @@ class Results:
         }
         tables = {ROUNDS_FILE: self.rounds_table(), ARMS_FILE: self.arms_table()}
         files = {name: sealed_parquet(table, heading) for name, table in tables.items()}
-        digests = {name: _digest(content) for name, content in files.items()}
-        files[PROVENANCE_FILE] = sealed_json({**heading, "tables": digests})
+        seals = {name: check_seal(content) for name, content in files.items()}
+        files[PROVENANCE_FILE] = sealed_json({**heading, "tables": seals})
         with claimed(folder, overwrite=overwrite):
             write_set(folder, files)
 
@@ -228,9 +227,9 @@ class Results:
         try:
             heading = open_json((folder / PROVENANCE_FILE).read_bytes())
             tables = []
-            for reading, digest in heading.pop("tables").items():
+            for reading, seal in heading.pop("tables").items():
                 content = (folder / reading).read_bytes()
-                if _digest(content) != digest:
+                if check_seal(content) != seal:
                     raise ValueError(f"it is not the one that {PROVENANCE_FILE} vouches for")
                 tables.append(pl.read_parquet(io.BytesIO(content)))
             return cls._from_tables(heading, *tables)
@@ -280,10 +279,6 @@ class Results:
 
     def _shortfalls(self) -> Floats:
         return np.maximum(self.floors - self._rates(), 0.0)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _standard_error(values: Floats) -> Floats:

@@ -59,8 +59,8 @@ def about_parquet(content: bytes) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in (FIRST, "seal")}
 
 
-def check_seal(content: bytes) -> None:
-    """Complain about a content that has no seal, or another one than its own.
+def check_seal(content: bytes) -> str:
+    """Return a content's seal; complain about one that has none, or another than its own.
 
     >>> check_seal(sealed_json({"seed": 7}).replace(b"7", b"8"))
     Traceback (most recent call last):
@@ -73,6 +73,7 @@ def check_seal(content: bytes) -> None:
         raise InputError("it carries no checksum: it is damaged, or no file of this version")
     if _digest(content, place) != seal:
         raise InputError("its checksum is not that of its content: it was changed or damaged")
+    return seal.decode()
 
 
 def _sealed(content: bytes) -> bytes:

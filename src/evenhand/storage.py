@@ -111,40 +111,31 @@ def write_bytes(path: Path, content: bytes) -> None:
     says.
     """
     with told_if_unwritable(path):
-        neighbour = _neighbour(path, content)
+        target = _real(path)
+        neighbour = _neighbour(target, content)
         try:
-            _keep_mode(neighbour, path)
-            _put(neighbour, path)
+            if target.exists():
+                shutil.copymode(target, neighbour)
+            neighbour.replace(target)
+            _sync(target.parent)
         finally:
             neighbour.unlink(missing_ok=True)
 
 
 def write_set(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files that belong together; the last one vouches for the others.
-
-    All are on disk before the first one takes its place, so that a full disk changes nothing. The
-    last one leaves first and comes last: interrupted in between, the set has none.
-    """
-    *others, last = files
-    neighbours: dict[str, Path] = {}
-    with told_if_unwritable(folder):
-        try:
-            for name, content in files.items():
-                neighbours[name] = _neighbour(folder / name, content)
-                _keep_mode(neighbours[name], folder / name)
-            (folder / last).unlink(missing_ok=True)
-            for name in (*others, last):
-                _put(neighbours[name], folder / name)
-        finally:
-            for neighbour in neighbours.values():
-                neighbour.unlink(missing_ok=True)
+    """Write files that belong together; the last one vouches for the others."""
+    with staged(folder, list(files)[-1]) as place:
+        for name, content in files.items():
+            write_bytes(place / name, content)
 
 
 @contextmanager
 def staged(folder: Path, last: str) -> Iterator[Path]:
-    """Give a place for files of all kinds; they move into the folder together, one of them last.
+    """Give a place for files that belong together; they move into the folder when all are there.
 
-    If anything goes wrong before that, the folder is as it was.
+    If anything goes wrong before that, a full disk for instance, the folder is as it was. One of
+    them vouches for the others: it leaves first and comes last, so that a set which is interrupted
+    in between has none.
     """
     place = folder / f".{secrets.token_hex(4)}"
     with told_if_unwritable(folder):
@@ -152,17 +143,18 @@ def staged(folder: Path, last: str) -> Iterator[Path]:
     try:
         yield place
         with told_if_unwritable(folder):
+            (folder / last).unlink(missing_ok=True)
             for path in sorted(place.iterdir(), key=lambda path: path.name == last):
                 path.replace(folder / path.name)
+            _sync(folder)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _neighbour(path: Path, content: bytes) -> Path:
+def _neighbour(target: Path, content: bytes) -> Path:
     """Write the content beside the place where it belongs, and see to it that it is on disk."""
-    target = _real(path)
     if target.exists() and not target.is_file():
-        raise InputError(f"output must go into a file, got {str(path)!r}")
+        raise InputError(f"output must go into a file, got {str(target)!r}")
     target.parent.mkdir(parents=True, exist_ok=True)
     neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -176,22 +168,14 @@ def _neighbour(path: Path, content: bytes) -> Path:
     return neighbour
 
 
-def _put(neighbour: Path, path: Path) -> None:
-    """Rename a neighbour into place, for good."""
-    target = _real(path)
-    neighbour.replace(target)
+def _sync(folder: Path) -> None:
+    """See to it that the names in a folder are on disk, where folders can be opened."""
     if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(folder)
+            os.fsync(handle)
         finally:
-            os.close(folder)
-
-
-def _keep_mode(neighbour: Path, path: Path) -> None:
-    """Give a neighbour the mode of what it will replace, if there is anything."""
-    if path.exists():
-        shutil.copymode(_real(path), neighbour)
+            os.close(handle)
 
 
 def _real(path: Path) -> Path:

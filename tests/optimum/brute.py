@@ -8,7 +8,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
+from evenhand import InfeasibleFloors
 from evenhand.arrays import Floats, Masks
+from evenhand.optimum import Awake, solve
 
 
 def all_sets(probabilities: Floats) -> tuple[Masks, Floats]:
@@ -59,3 +61,11 @@ def brute_force(
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     return -solved.fun if solved.status == 0 else None
+
+
+def limit_of(values: Floats, floors: Floats, plays: int, awake: Awake) -> float:
+    """Return what all floors could be scaled by, whether they fit or not."""
+    try:
+        return solve(values, floors, plays, awake).floor_headroom
+    except InfeasibleFloors as error:
+        return error.floor_headroom

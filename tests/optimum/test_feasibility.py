@@ -31,11 +31,16 @@ floor, chance = (
 arms = st.lists(st.tuples(floor, chance), min_size=1, max_size=6)
 
 
+def problem_of(values, plays):
+    """Return floors and probabilities as arrays, and no more plays than arms."""
+    floors, probabilities = (np.array(column) for column in zip(*values, strict=True))
+    return floors, probabilities, min(plays, floors.size)
+
+
 @given(values=arms, plays=st.integers(1, 6))
 @settings(max_examples=150, deadline=None)
 def test_headroom_is_the_least_over_all_sets(values, plays):
-    floors, probabilities = (np.array(column) for column in zip(*values, strict=True))
-    plays = min(plays, floors.size)
+    floors, probabilities, plays = problem_of(values, plays)
     ratios = [
         possible(chosen, probabilities, plays) / floors[list(chosen)].sum()
         for chosen in subsets(floors.size)
@@ -47,8 +52,7 @@ def test_headroom_is_the_least_over_all_sets(values, plays):
 @given(values=arms, plays=st.integers(1, 6))
 @settings(max_examples=150, deadline=None)
 def test_the_worst_prefix_lacks_most_of_all_sets(values, plays):
-    floors, probabilities = (np.array(column) for column in zip(*values, strict=True))
-    plays = min(plays, floors.size)
+    floors, probabilities, plays = problem_of(values, plays)
     lacks = [
         floors[list(chosen)].sum() - possible(chosen, probabilities, plays)
         for chosen in subsets(floors.size)
@@ -97,8 +101,7 @@ def fairest(floors, probabilities, plays):
 @given(values=arms, plays=st.integers(1, 6))
 @settings(max_examples=100, deadline=None)
 def test_what_is_attainable_is_shared_max_min_fairly(values, plays):
-    floors, probabilities = (np.array(column) for column in zip(*values, strict=True))
-    plays = min(plays, floors.size)
+    floors, probabilities, plays = problem_of(values, plays)
     kept = attainable(floors, probabilities, plays)
     assert kept == pytest.approx(fairest(floors, probabilities, plays), abs=1e-9)
 

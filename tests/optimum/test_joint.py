@@ -8,7 +8,7 @@ import pytest
 from evenhand import EvenhandError, InfeasibleFloors
 from evenhand.optimum import Awake, solve
 from evenhand.optimum.joint import best_mixture, distinct, rates_of, widest_mixture
-from tests.optimum.brute import brute_force
+from tests.optimum.brute import brute_force, limit_of
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -22,10 +22,7 @@ def test_joint_tables_agree_with_the_brute_force_program(block):
         values = np.round(rng.uniform(size=arms), 1 + seed % 3)
         floors = rng.uniform(size=arms) * (chances @ members)
         awake = Awake(np.empty(0), members, chances)
-        try:
-            limit = solve(values, floors, plays, awake).floor_headroom
-        except InfeasibleFloors as error:
-            limit = error.floor_headroom
+        limit = limit_of(values, floors, plays, awake)
         floors *= 1.0 if np.isinf(limit) else limit * rng.choice([0.5, 0.98, 1.0, 1.03])
         wanted = brute_force(values, np.maximum(floors - 1e-10, 0), plays, members, chances)
         if wanted is None:
@@ -75,10 +72,7 @@ def test_heavy_tailed_tables_have_an_optimum(block):
         plays, values = int(rng.integers(1, arms + 1)), rng.uniform(size=arms)
         floors = rng.uniform(size=arms) * (chances @ members)
         awake = Awake(np.empty(0), members, chances)
-        try:
-            limit = solve(values, floors, plays, awake).floor_headroom
-        except InfeasibleFloors as error:
-            limit = error.floor_headroom
+        limit = limit_of(values, floors, plays, awake)
         floors *= limit * rng.choice([0.5, 0.9, 1.0])
         best = solve(values, floors, plays, awake)
         assert abs(best.gap) < 1e-8
@@ -96,10 +90,7 @@ def test_floors_of_very_different_sizes_have_an_optimum(small):
         awake = Awake(np.empty(0), members, np.full(20, 0.05))
         floors = rng.uniform(size=6) * 0.2
         floors[rng.random(6) < 0.5] *= small
-        try:
-            room = solve(rng.uniform(size=6), floors, 2, awake).floor_headroom
-        except InfeasibleFloors as error:
-            room = error.floor_headroom
+        room = limit_of(rng.uniform(size=6), floors, 2, awake)
         best = solve(rng.uniform(size=6), floors * room, 2, awake)
         assert abs(best.gap) < 1e-8
         assert (best.rates >= floors * room - 1e-9).all()
