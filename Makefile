@@ -1,4 +1,6 @@
 # Every target sets up what it needs in .venv, from a fresh clone.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -18,7 +20,7 @@ imports: $(READY)
 	$(BIN)/lint-imports --no-cache
 
 unit: $(READY)
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
@@ -31,8 +33,10 @@ mutate: $(READY)
 	$(BIN)/python -m tests.mutation
 
 $(READY): pyproject.toml constraints.txt
+	@echo "setting up .venv: this takes a minute or two the first time"
 	$(PYTHON) -m venv .venv
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "installing what constraints.txt pins"
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' | grep --line-buffered -E "^(Collecting|Installing|Successfully)" | cut -c1-100
 	touch $(READY)
 
 clean:

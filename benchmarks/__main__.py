@@ -12,9 +12,9 @@ from rich.table import Table
 
 from benchmarks import movielens, optimum, reproduction, simulation, sweeps
 from benchmarks.row import Row
-from evenhand.checks import known
-from evenhand.provenance import provenance
-from evenhand.storage import write_text
+from evenhand._base.checks import check_known
+from evenhand._base.provenance import provenance
+from evenhand._base.storage import write_text
 
 RESULTS = Path(__file__).with_name("results.json")
 SUITES = {
@@ -29,7 +29,7 @@ SUITES = {
 def main() -> None:
     """Measure the suites that are named, or all, one thing at a time; keep the others' rows."""
     wanted = sys.argv[1:] or list(SUITES)
-    known("suite", wanted, SUITES)
+    check_known("suite", wanted, SUITES)
     console = Console(highlight=False)
     document = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     missed: list[str] = []

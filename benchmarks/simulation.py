@@ -9,10 +9,10 @@ import numpy as np
 
 from benchmarks.row import Row, best_seconds
 from evenhand import Environment, Policy, Problem, make_policy, simulate
+from evenhand.simulation._engine import run_reference
 from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation.engine import run_reference
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
-from evenhand.simulation.runner import Engine, available_cores
+from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.simulation._runner import Engine, available_cores
 
 LONG_RUN = """
 import re

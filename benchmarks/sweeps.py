@@ -14,10 +14,11 @@ from typing import Any
 import psutil
 
 from benchmarks.row import Row
-from evenhand.sweeps import Grid, speed
-from evenhand.sweeps.board import Board
-from evenhand.sweeps.engines import Cluster, Local
-from evenhand.sweeps.run import conduct
+from evenhand.sweeps import Grid
+from evenhand.sweeps import _speed as speed
+from evenhand.sweeps._backends import open_backend
+from evenhand.sweeps._board import Board
+from evenhand.sweeps._run import conduct
 
 MINUTE = """
 horizons = [5_000, 20_000]
@@ -79,20 +80,20 @@ def measure() -> list[Row]:
     ]
 
 
-def shorter(engine: str, workers: int) -> dict[str, float]:
+def shorter(backend: str, workers: int) -> dict[str, float]:
     """Return the shorter of two runs of the sweep of a minute: noise only ever adds."""
-    runs = [run(MINUTE, engine, workers) for _ in range(2)]
+    runs = [run(MINUTE, backend, workers) for _ in range(2)]
     return min(runs, key=lambda found: found["seconds"])
 
 
 def run(
-    text: str, engine: str, workers: int, task_seconds: float = speed.TASK_SECONDS
+    text: str, backend: str, workers: int, task_seconds: float = speed.TASK_SECONDS
 ) -> dict[str, float]:
     """Run a sweep in a process of its own, and return what it measured of itself."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "grid.toml"
         file.write_text(text, encoding="utf-8")
-        options = [str(file), engine, str(workers), str(task_seconds)]
+        options = [str(file), backend, str(workers), str(task_seconds)]
         command = [sys.executable, "-m", "benchmarks.sweeps", *options]
         start = time.time()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -125,14 +126,14 @@ class Witness:
 
 def main() -> None:
     """Run one sweep, and print what was seen of it."""
-    file, engine, workers = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    file, backend, workers = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     speed.TASK_SECONDS = float(sys.argv[4])
     speed.LEAST_SECONDS = min(speed.LEAST_SECONDS, speed.TASK_SECONDS)
     witness, out = Witness(), file.parent / "out"
     board, _ = conduct(
         Grid.load(file),
         out,
-        lambda: Local(workers) if engine == "local" else Cluster(None, workers),
+        lambda: open_backend(backend, workers),
         resume=False,
         look=witness.look,
     )

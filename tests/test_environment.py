@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand import Bernoulli, Beta, Environment, InputError, Joint, Problem, Recorded, Trace
-from evenhand.environment import draw_rewards
+from evenhand._base.nature import draw_rewards
 
 MEANS = [0.0, 0.3, 0.8, 1.0]
 
@@ -17,7 +17,7 @@ def drawn(environment, rounds, seed=1):
     rng, rewards = np.random.default_rng(seed), np.empty(len(environment.problem.arms))
     rows = []
     for now in range(rounds):
-        draw_rewards(rewards, environment.world, now, rng)
+        draw_rewards(rewards, environment.payoffs, now, rng)
         rows.append(rewards.copy())
     return np.array(rows)
 
@@ -53,7 +53,7 @@ def test_recorded_rewards_are_replayed_and_their_means_counted_while_awake():
 
 def test_values_are_weights_times_means():
     environment = Environment(Problem(2, plays=1, weights=[2, 3]), [0.5, 0.1])
-    assert environment.world.values.tolist() == pytest.approx([1.0, 0.3])
+    assert environment.payoffs.values.tolist() == pytest.approx([1.0, 0.3])
 
 
 @pytest.mark.parametrize(
@@ -118,5 +118,6 @@ def test_a_pickled_environment_comes_back_whole_and_read_only(nature):
 
 
 def arrays(environment):
-    world = environment.world
-    return [*world.sets, world.means, world.values, world.recorded, *environment.problem.terms[1:]]
+    payoffs = environment.payoffs
+    recorded = payoffs.means, payoffs.values, payoffs.recorded
+    return [*environment.awake, *recorded, *environment.problem.terms[1:]]

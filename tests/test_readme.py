@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.simulation import Settings
+from evenhand.files import Settings
 from evenhand.sweeps import Grid
 
 ROOT = Path(__file__).parents[1]

@@ -151,7 +151,8 @@ def test_every_file_says_where_it_came_from(results, tmp_path):
     for name in ("rounds.parquet", "arms.parquet"):
         told = json.loads(pl.read_parquet_metadata(tmp_path / "out" / name)["evenhand"])
         assert told["settings"]["seed"] == 2
-        assert told["settings"]["policies"]["mine"]["eta"] == "inf"
+        assert told["settings"]["policies"][0]["label"] == "mine"
+        assert told["settings"]["policies"][0]["eta"] == "inf"
         assert told["versions"]["evenhand"]
     assert not list((tmp_path / "out").glob(".*"))
 
@@ -230,7 +231,7 @@ def test_a_full_disk_leaves_earlier_results_as_they_were(results, tmp_path, monk
     def full(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("evenhand.storage.os.fsync", full)
+    monkeypatch.setattr("evenhand._base.storage.os.fsync", full)
     with pytest.raises(InputError, match="No space left on device"):
         replace(results, seconds=1.0).save(tmp_path / "out", overwrite=True)
     assert Results.load(tmp_path / "out").seconds == results.seconds

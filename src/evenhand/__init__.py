@@ -7,7 +7,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand.agent import Agent, Decision, Receipt
     from evenhand.availability import Independent, Joint, Trace
-    from evenhand.benchmark import find_optimum
     from evenhand.environment import Bernoulli, Beta, Environment, Recorded
     from evenhand.errors import (
         Certificate,
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
         MissingExtra,
         SnapshotError,
     )
-    from evenhand.optimum import Optimum
-    from evenhand.policies import Policy, make_policy
+    from evenhand.generate import Generated, random_environment
+    from evenhand.optimum import Optimum, find_optimum
+    from evenhand.policies import Policy, make_policy, register_policy
     from evenhand.problem import Problem
     from evenhand.results import Results
     from evenhand.simulation import Geometric, simulate
@@ -34,6 +34,7 @@ _HOMES = {
     "Environment": "environment",
     "EvenhandError": "errors",
     "FeedbackError": "errors",
+    "Generated": "generate",
     "Geometric": "simulation",
     "Grid": "sweeps",
     "Independent": "availability",
@@ -50,8 +51,10 @@ _HOMES = {
     "SnapshotError": "errors",
     "SweepResults": "sweeps",
     "Trace": "availability",
-    "find_optimum": "benchmark",
+    "find_optimum": "optimum",
     "make_policy": "policies",
+    "random_environment": "generate",
+    "register_policy": "policies",
     "run_sweep": "sweeps",
     "simulate": "simulation",
 }
@@ -65,6 +68,7 @@ __all__ = [
     "Environment",
     "EvenhandError",
     "FeedbackError",
+    "Generated",
     "Geometric",
     "Grid",
     "Independent",
@@ -83,6 +87,8 @@ __all__ = [
     "Trace",
     "find_optimum",
     "make_policy",
+    "random_environment",
+    "register_policy",
     "run_sweep",
     "simulate",
 ]

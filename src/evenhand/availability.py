@@ -1,62 +1,23 @@
 """How awake sets come about: arms on their own, a table of sets, or a recorded trace.
 
-The three classes reduce to one :class:`Sets` of arrays, and :func:`draw_awake` is the only
-function that reads it: the readable engine and the compiled one both call it.
+The three classes reduce to the same arrays, from which the engines draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from evenhand.arrays import Floats, Integers, Masks, frozen
-from evenhand.checks import fail, known, names, per_arm, real
+from evenhand._base.arrays import Masks, frozen
+from evenhand._base.checks import check_known, check_names, check_per_arm, fail, real
+from evenhand._base.nature import Awake
 
-SUM_TOLERANCE = 1e-9
+__all__ = ["Availability", "Independent", "Joint", "Trace"]
 
-
-class Sets(NamedTuple):
-    """Availability as arrays; the parts that do not apply are empty.
-
-    ``probabilities`` of arms on their own, or ``members`` (a row a set) with their ``chances``;
-    ``cumulative`` chances where sets are drawn, none where they are replayed in order.
-    """
-
-    probabilities: Floats = frozen(np.empty(0))
-    members: Masks = frozen(np.empty((0, 0), dtype=np.bool_))
-    chances: Floats = frozen(np.empty(0))
-    cumulative: Floats = frozen(np.empty(0))
-
-
-def draw_awake(awake: Integers, sets: Sets, now: int, rng: np.random.Generator) -> int:
-    """Write the indices of this round's awake arms in ascending order; return how many.
-
-    One uniform number per arm (independent), one per round (joint table), none (trace).
-    ``now`` counts rounds from 0.
-    """
-    count = 0
-    if sets.probabilities.size > 0:
-        for i in range(sets.probabilities.size):
-            awake[count] = i
-            count += rng.random() < sets.probabilities[i]
-        return count
-    row = now
-    if sets.cumulative.size > 0:
-        draw = rng.random()
-        row, end = 0, sets.cumulative.size - 1
-        while row < end:
-            middle = (row + end) // 2
-            if sets.cumulative[middle] > draw:
-                end = middle
-            else:
-                row = middle + 1
-    for i in range(sets.members.shape[1]):
-        awake[count] = i
-        count += sets.members[row, i]
-    return count
+_SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +30,9 @@ class Independent:
 
     probabilities: object
 
-    def arrays(self, arms: Sequence[str]) -> Sets:
+    def arrays(self, arms: Sequence[str]) -> Awake:
         """Return the checked arrays for these arms."""
-        return Sets(probabilities=per_arm("availability", arms, self.probabilities))
+        return Awake(probabilities=check_per_arm("availability", arms, self.probabilities))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +58,15 @@ class Joint:
     sets: object
     probabilities: object
 
-    def arrays(self, arms: Sequence[str]) -> Sets:
+    def arrays(self, arms: Sequence[str]) -> Awake:
         """Return the checked arrays for these arms."""
-        members = member_table("set", self.sets, arms)
+        members = _member_table("set", self.sets, arms)
         labels = [str(1 + row) for row in range(len(members))]
-        chances = per_arm("probability", labels, self.probabilities, owner="set")
+        chances = check_per_arm("probability", labels, self.probabilities, owner="set")
         cumulative = np.cumsum(chances)
-        if abs(cumulative[-1] - 1.0) > SUM_TOLERANCE:
+        if abs(cumulative[-1] - 1.0) > _SUM_TOLERANCE:
             fail("the sum of the sets' probabilities", "1", float(cumulative[-1]))
-        return Sets(
+        return Awake(
             members=members,
             chances=frozen(chances / cumulative[-1]),
             cumulative=frozen(cumulative / cumulative[-1]),
@@ -122,16 +83,16 @@ class Trace:
 
     rounds: object
 
-    def arrays(self, arms: Sequence[str]) -> Sets:
+    def arrays(self, arms: Sequence[str]) -> Awake:
         """Return the checked arrays for these arms."""
-        members = member_table("round", self.rounds, arms)
-        return Sets(members=members, chances=frozen(np.full(len(members), 1.0 / len(members))))
+        members = _member_table("round", self.rounds, arms)
+        return Awake(members=members, chances=frozen(np.full(len(members), 1.0 / len(members))))
 
 
 Availability: TypeAlias = Independent | Joint | Trace
 
 
-def member_table(row: str, given: object, arms: Sequence[str]) -> Masks:
+def _member_table(row: str, given: object, arms: Sequence[str]) -> Masks:
     """Return awake sets as a boolean table with one column an arm.
 
     ``row`` says what a row is, for messages; rows are lists of names, or 0 and 1 for each arm.
@@ -161,8 +122,8 @@ def _entries(row: str, entry: object, position: Mapping[str, int]) -> list[objec
         fail(row, "a list", entry)
     values = list(entry)
     if all(isinstance(value, str) for value in values):
-        present = set(names(f"arms of {row}", values))
-        known(f"arm in {row}", present, position)
+        present = set(check_names(f"arms of {row}", values))
+        check_known(f"arm in {row}", present, position)
         return [arm in present for arm in position]
     if len(values) != len(position):
         fail(row, f"{len(position)} wide, one column an arm", len(values))

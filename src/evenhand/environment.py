@@ -4,43 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from evenhand.arrays import Floats, frozen
-from evenhand.availability import Availability, Independent, Sets, Trace
-from evenhand.checks import fail, number, per_arm
+from evenhand._base.arrays import Floats, frozen
+from evenhand._base.checks import Limits, check_number, check_per_arm, check_whole, fail
+from evenhand._base.nature import Awake, Payoffs
+from evenhand.availability import Availability, Independent, Trace
 from evenhand.errors import InputError
 from evenhand.problem import Problem
 
-
-class World(NamedTuple):
-    """An environment as arrays, for the engines; the parts that do not apply are empty."""
-
-    sets: Sets
-    means: Floats
-    values: Floats
-    concentration: float
-    recorded: Floats
-
-
-def draw_rewards(rewards: Floats, world: World, now: int, rng: np.random.Generator) -> None:
-    """Write every arm's reward for this round, played or not, so that all policies face the same.
-
-    Bernoulli: 1 with probability u_i. Beta with concentration c: Beta(c u_i, c (1 - u_i)), and u_i
-    itself where that is 0 or 1. Recorded: the row of this round.
-    """
-    for i in range(rewards.size):
-        mean = world.means[i]
-        if world.recorded.size > 0:
-            rewards[i] = world.recorded[now, i]
-        elif world.concentration > 0.0:
-            inner = 0.0 < mean < 1.0
-            shape = world.concentration * mean
-            rewards[i] = rng.beta(shape, world.concentration - shape) if inner else mean
-        else:
-            rewards[i] = 1.0 if rng.random() < mean else 0.0
+__all__ = ["Bernoulli", "Beta", "Environment", "Recorded", "Rewards"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +37,7 @@ class Beta:
     concentration: float = 10.0
 
     def __post_init__(self) -> None:
-        number("concentration", self.concentration, "of at least 0.1")
+        check_number("concentration", self.concentration, Limits(0.1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +53,7 @@ class Recorded:
 Rewards: TypeAlias = Bernoulli | Beta | Recorded
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Environment:
     """A problem together with nature's secrets.
 
@@ -94,6 +70,11 @@ class Environment:
     rewards
         :class:`~evenhand.Bernoulli`, :class:`~evenhand.Beta` or :class:`~evenhand.Recorded`.
 
+    Attributes
+    ----------
+    awake, payoffs
+        How arms wake and what they return, as arrays.
+
     Examples
     --------
     Setting 1 of the paper:
@@ -108,7 +89,8 @@ class Environment:
     means: Floats
     availability: Availability
     rewards: Rewards
-    world: World
+    awake: Awake
+    payoffs: Payoffs
 
     def __init__(
         self,
@@ -123,22 +105,18 @@ class Environment:
             fail("rewards", "Bernoulli(), Beta(concentration) or Recorded(table)", rewards)
         if not isinstance(availability, Availability):
             availability = Independent(availability)
-        self.problem = problem
-        self.availability = availability
-        self.rewards = Bernoulli() if rewards is None else rewards
-        sets = availability.arrays(problem.arms)
-        recorded = frozen(np.empty((0, 0)))
-        if isinstance(self.rewards, Recorded):
-            if means is not None:
-                fail("means", "left out when rewards are recorded", means)
-            recorded = recorded_table(self.rewards.rewards, availability, sets, problem.arms)
-            means = _recorded_means(recorded, sets)
-        elif means is None:
-            raise InputError("means must be given unless rewards are recorded")
-        self.means = per_arm("mean", problem.arms, means)
-        concentration = self.rewards.concentration if isinstance(self.rewards, Beta) else 0.0
-        values = frozen(problem.weights * self.means)
-        self.world = World(sets, self.means, values, float(concentration), recorded)
+        rewards = Bernoulli() if rewards is None else rewards
+        awake = availability.arrays(problem.arms)
+        payoffs = _payoffs(problem, means, availability, rewards, awake)
+        for name, value in (
+            ("problem", problem),
+            ("means", payoffs.means),
+            ("availability", availability),
+            ("rewards", rewards),
+            ("awake", awake),
+            ("payoffs", payoffs),
+        ):
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         kinds = f"{type(self.availability).__name__}, {type(self.rewards).__name__}"
@@ -158,20 +136,49 @@ class Environment:
         """
         if self.longest_horizon is None or horizon >= self.longest_horizon:
             return self
-        trace = Trace(self.world.sets.members[:horizon])
+        trace = Trace(self.awake.members[:horizon])
         if isinstance(self.rewards, Recorded):
-            rewards = Recorded(self.world.recorded[:horizon])
+            rewards = Recorded(self.payoffs.recorded[:horizon])
             return Environment(self.problem, availability=trace, rewards=rewards)
         return Environment(self.problem, self.means, trace, self.rewards)
+
+    def check_horizon(self, horizon: int | None) -> int:
+        """Return a checked number of rounds, which a trace limits and gives by default."""
+        longest = self.longest_horizon
+        if horizon is None:
+            if longest is None:
+                raise InputError("horizon must be given unless a trace is replayed, got none")
+            return longest
+        horizon = check_whole("horizon", horizon, least=1)
+        if longest is not None and horizon > longest:
+            fail("horizon", f"at most the {longest} rounds of the trace", horizon)
+        return horizon
 
     @property
     def longest_horizon(self) -> int | None:
         """How many rounds there are to replay; None if nature can go on for ever."""
-        return len(self.world.sets.members) if isinstance(self.availability, Trace) else None
+        return len(self.awake.members) if isinstance(self.availability, Trace) else None
 
 
-def recorded_table(
-    given: object, availability: Availability, sets: Sets, arms: Sequence[str]
+def _payoffs(
+    problem: Problem, means: object, availability: Availability, rewards: Rewards, awake: Awake
+) -> Payoffs:
+    """Return what arms return, checked; the means of recorded rewards are those of the record."""
+    recorded = frozen(np.empty((0, 0)))
+    if isinstance(rewards, Recorded):
+        if means is not None:
+            fail("means", "left out when rewards are recorded", means)
+        recorded = _recorded_table(rewards.rewards, availability, awake, problem.arms)
+        means = _recorded_means(recorded, awake)
+    elif means is None:
+        raise InputError("means must be given unless rewards are recorded")
+    true = check_per_arm("mean", problem.arms, means)
+    concentration = rewards.concentration if isinstance(rewards, Beta) else 0.0
+    return Payoffs(true, frozen(problem.weights * true), float(concentration), recorded)
+
+
+def _recorded_table(
+    given: object, availability: Availability, awake: Awake, arms: Sequence[str]
 ) -> Floats:
     """Check recorded rewards against their trace; entries of sleeping arms become 0."""
     if not isinstance(availability, Trace):
@@ -180,9 +187,9 @@ def recorded_table(
         table = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         fail("recorded rewards", "a table of numbers, rounds x arms", type(given).__name__)
-    if table.shape != sets.members.shape:
-        fail("recorded rewards", f"of the trace's shape {sets.members.shape}", table.shape)
-    wrong = sets.members & ~((table >= 0.0) & (table <= 1.0))
+    if table.shape != awake.members.shape:
+        fail("recorded rewards", f"of the trace's shape {awake.members.shape}", table.shape)
+    wrong = awake.members & ~((table >= 0.0) & (table <= 1.0))
     if wrong.any():
         row, column = (int(index[0]) for index in np.nonzero(wrong))
         fail(
@@ -190,12 +197,11 @@ def recorded_table(
             "a number in [0, 1]",
             float(table[row, column]),
         )
-    table[~sets.members] = 0.0
+    table[~awake.members] = 0.0
     return frozen(table)
 
 
-def _recorded_means(recorded: Floats, sets: Sets) -> Floats:
+def _recorded_means(recorded: Floats, awake: Awake) -> Floats:
     """Mean over the rounds in which the arm was awake; 0 for an arm that never was."""
-    awake = sets.members.sum(axis=0)
-    means: Floats = recorded.sum(axis=0) / np.maximum(awake, 1)
+    means: Floats = recorded.sum(axis=0) / np.maximum(awake.members.sum(axis=0), 1)
     return np.minimum(means, 1.0)

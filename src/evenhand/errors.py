@@ -18,6 +18,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+__all__ = [
+    "Certificate",
+    "EvenhandError",
+    "FeedbackError",
+    "InfeasibleFloors",
+    "InputError",
+    "MissingExtra",
+    "SnapshotError",
+]
+
 
 class EvenhandError(Exception):
     """Base of every exception that evenhand raises on purpose."""
@@ -78,7 +88,7 @@ class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
             f"{'is' if one else 'are together'} promised {certificate.promised:.6g} plays a round, "
             f"but at most {certificate.possible:.6g} can be given."
         )
-        for arm, floor, awake in self.too_high[:SHOWN]:
+        for arm, floor, awake in self.too_high[:_FEW]:
             sentence += (
                 f" The floor of arm {arm!r}, {floor:.6g}, exceeds its availability, {awake:.6g}."
             )
@@ -97,7 +107,7 @@ class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
         }
 
 
-SHOWN = 5
+_FEW = 5
 
 
 def _listed(arms: Sequence[str]) -> str:
@@ -110,6 +120,6 @@ def _listed(arms: Sequence[str]) -> str:
     """
     if len(arms) == 1:
         return f"arm {arms[0]!r}"
-    if len(arms) <= SHOWN:
+    if len(arms) <= _FEW:
         return "arms " + ", ".join(map(repr, arms[:-1])) + f" and {arms[-1]!r}"
-    return "arms " + ", ".join(map(repr, arms[:SHOWN])) + f" and {len(arms) - SHOWN} others"
+    return "arms " + ", ".join(map(repr, arms[:_FEW])) + f" and {len(arms) - _FEW} others"

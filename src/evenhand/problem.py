@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from evenhand.arrays import Floats
-from evenhand.checks import fail, known, names, per_arm, whole
+from evenhand._base.arrays import Floats, frozen
+from evenhand._base.checks import WEIGHT, check_names, check_per_arm, check_whole, fail
+from evenhand._base.terms import Terms
+from evenhand._base.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 
-ARM_KEYS = ("name", "floor", "weight")
-
-
-class Terms(NamedTuple):
-    """The numbers of a problem, as scoring functions see them."""
-
-    plays: int
-    weights: Floats
-    floors: Floats
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +53,14 @@ class Problem:
         self, arms: Iterable[str] | int, plays: int, weights: object = 1.0, floors: object = 0.0
     ) -> None:
         if isinstance(arms, Integral):
-            arms = [str(1 + i) for i in range(whole("arms", arms, least=1))]
-        arms = names("arms", arms)
+            arms = [str(1 + i) for i in range(check_whole("arms", arms, least=1))]
+        arms = check_names("arms", arms)
         if not arms:
             fail("arms", "at least one", "none")
         object.__setattr__(self, "arms", arms)
-        object.__setattr__(self, "plays", whole("plays", plays, least=1))
-        object.__setattr__(self, "weights", per_arm("weight", arms, weights, "in [0, 1e100]"))
-        object.__setattr__(self, "floors", per_arm("floor", arms, floors))
+        object.__setattr__(self, "plays", check_whole("plays", plays, least=1))
+        object.__setattr__(self, "weights", check_per_arm("weight", arms, weights, WEIGHT))
+        object.__setattr__(self, "floors", check_per_arm("floor", arms, floors))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -87,8 +79,9 @@ class Problem:
 
     @property
     def terms(self) -> Terms:
-        """The numbers alone."""
-        return Terms(self.plays, self.weights, self.floors)
+        """The numbers alone, of arms that were there from the beginning."""
+        none = frozen(np.zeros(len(self.arms)))
+        return Terms(self.plays, self.weights, self.floors, none, none, none)
 
     def by_arm(self, values: Floats) -> dict[str, float]:
         """Name one number per arm.
@@ -128,28 +121,3 @@ class Problem:
                 f"weight = {float(weight)!r}",
             ]
         return "\n".join(lines) + "\n"
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML; a broken text is an :class:`InputError` with line and column."""
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not valid TOML: {error}") from None
-
-
-def arm_tables(table: Mapping[str, Any], arm_keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the ``[[arms]]`` tables, each with a name and no unknown key."""
-    arms = table.get("arms")
-    if not isinstance(arms, list) or not arms or not all(isinstance(arm, dict) for arm in arms):
-        raise InputError("the file must have at least one [[arms]] table")
-    for position, arm in enumerate(arms, start=1):
-        if "name" not in arm:
-            raise InputError(f"arm number {position} must have a name")
-        known(f"key of arm {arm['name']!r}", arm, arm_keys)
-    return arms
-
-
-def toml_string(text: str) -> str:
-    """Quote a text as a TOML basic string: JSON's escapes, and DEL, which TOML forbids too."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

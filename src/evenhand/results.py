@@ -12,19 +12,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from evenhand.arrays import Floats, Integers
-from evenhand.checks import known
+from evenhand._base.arrays import Floats, Integers
+from evenhand._base.checks import check_known
+from evenhand._base.extras import load
+from evenhand._base.sealed import (
+    ARMS_FILE,
+    PROVENANCE_FILE,
+    ROUNDS_FILE,
+    check_seal,
+    open_json,
+    sealed_json,
+    sealed_parquet,
+)
+from evenhand._base.storage import claimed, write_set
 from evenhand.errors import InputError
-from evenhand.extras import load
-from evenhand.sealed import check_seal, open_json, sealed_json, sealed_parquet
-from evenhand.storage import claimed, write_set
 
 if TYPE_CHECKING:
     import polars
 
-ROUNDING = 1e-12
-BULK = 0.95
-ROUNDS_FILE, ARMS_FILE, PROVENANCE_FILE = "rounds.parquet", "arms.parquet", "provenance.json"
+__all__ = ["Curve", "Estimate", "Results", "WorstShortfall"]
+
+_ROUNDING = 1e-12
+_BULK = 0.95
 
 
 class Estimate(NamedTuple):
@@ -60,8 +69,8 @@ class Results:
 
     Attributes
     ----------
-    arms, floors
-        Names and floors of the arms.
+    arms, floors, means
+        Names, floors and true means of the arms.
     labels, policies
         One label per policy of the comparison, and the policies' registered names.
     rounds
@@ -81,6 +90,7 @@ class Results:
 
     arms: tuple[str, ...]
     floors: Floats
+    means: Floats
     labels: tuple[str, ...]
     policies: tuple[str, ...]
     rounds: Integers
@@ -144,12 +154,14 @@ class Results:
     def worst_shortfall(self, label: str) -> WorstShortfall:
         """Return the largest shortfall of any arm: its mean over replications, and their bulk."""
         worst = self._shortfalls()[self._index(label)].max(axis=1)
-        return WorstShortfall(float(worst.mean()), float(np.quantile(worst, BULK, method="higher")))
+        return WorstShortfall(
+            float(worst.mean()), float(np.quantile(worst, _BULK, method="higher"))
+        )
 
     def all_kept(self, label: str) -> float:
         """Return the share of replications in which no arm lacks more than one play."""
         missing = self.floors * self.horizon - self.played[self._index(label)]
-        return float((missing.max(axis=1) <= 1.0 + ROUNDING * self.horizon).mean())
+        return float((missing.max(axis=1) <= 1.0 + _ROUNDING * self.horizon).mean())
 
     def mean_estimates(self, label: str) -> dict[str, float]:
         """Return each arm's estimated mean at the end."""
@@ -191,6 +203,7 @@ class Results:
                 "replication": np.tile(np.repeat(np.arange(shape[1]), shape[2]), shape[0]),
                 "arm": np.tile(self.arms, shape[0] * shape[1]),
                 "floor": np.tile(self.floors, shape[0] * shape[1]),
+                "mean": np.tile(self.means, shape[0] * shape[1]),
                 "played": self.played.ravel(),
                 "rate": self._rates().ravel(),
                 "estimate": self.estimates.ravel(),
@@ -249,6 +262,7 @@ class Results:
         return cls(
             arms=tuple(arms["arm"].to_numpy().reshape(wide)[0, 0].tolist()),
             floors=arms["floor"].to_numpy().reshape(wide)[0, 0],
+            means=arms["mean"].to_numpy().reshape(wide)[0, 0],
             labels=tuple(policies),
             policies=tuple(policies.values()),
             rounds=rounds["round"].to_numpy().reshape(wide)[0, 0],
@@ -267,7 +281,7 @@ class Results:
         return float(stdtrit(max(self.replications - 1, 1), 0.975))
 
     def _index(self, label: str) -> int:
-        known("policy label", [label], self.labels)
+        check_known("policy label", [label], self.labels)
         return self.labels.index(label)
 
     def _by_arm(self, values: Floats) -> dict[str, float]:

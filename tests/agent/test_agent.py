@@ -16,11 +16,11 @@ from evenhand import (
     Problem,
     make_policy,
 )
-from evenhand.policies import REGISTRY
+from evenhand.policies._registry import BUILT_IN
 from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation._run import Run, checkpoints, new_watch, streams
 
-SERVING = [name for name, policy in REGISTRY.items() if not policy.knows_nature]
+SERVING = [policy.name for policy in BUILT_IN if not policy.knows_nature]
 
 
 def three_arms(policy="tscsf-b", **options):

@@ -17,6 +17,20 @@ def test_the_frontier_as_table_json_and_figure(evenhand, file, tmp_path):
     assert all(row["regret_margin"] > 0 for row in rows)
 
 
+def test_a_comparison_that_was_stopped_goes_on(evenhand, file, tmp_path):
+    out = tmp_path / "out"
+    assert evenhand("compare", file, "--out", out).returncode == 0
+    before = (out / "compare.json").read_bytes()
+    next((out / "parts").iterdir()).unlink()
+    (out / "compare.json").unlink()
+    done = evenhand("compare", file, "--out", out)
+    assert done.returncode == 2
+    assert "holds a sweep already; to go on with it, resume it" in done.stderr
+    options = ("--resume", "--backend", "local", "--workers", 1)
+    assert evenhand("compare", file, "--out", out, *options).returncode == 0
+    assert (out / "compare.json").read_bytes() == before
+
+
 def test_without_policies_the_usual_ones_are_compared(evenhand, file):
     file.write_text(file.read_text().partition("[[policies]]")[0])
     document = json.loads(evenhand("compare", file, "--json").stdout)
@@ -45,7 +59,7 @@ def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
     assert "old" not in text
     assert text.endswith("<!-- end of study -->\nafter\n")
     scores = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))["scores"]
-    assert len(scores) == 15 + 4 * 4
+    assert len(scores) == 15 + 5 * 5
 
 
 def test_a_page_without_marks_is_refused_before_any_work(evenhand, tmp_path):

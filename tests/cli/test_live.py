@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from evenhand.cli.live import cell_table, state_line
-from evenhand.policies import make_policy
+from evenhand import Generated, make_policy
+from evenhand.cli._live import cell_table, state_line
 from evenhand.sweeps import Grid
-from evenhand.sweeps.board import Board
-from evenhand.sweeps.instances import Generated
-from evenhand.sweeps.speed import Speed, by_cell
-from evenhand.sweeps.tasks import Task
+from evenhand.sweeps._board import Board
+from evenhand.sweeps._speed import Speed, by_cell
+from evenhand.sweeps._tasks import Task
 
 
 def board_of(replications=10):
-    instances = tuple(Generated(f"a rather long name {i}", 5, 2, 0.9, i) for i in range(30))
+    instances = {f"a rather long name {i}": Generated(5, 2, 0.9, i) for i in range(30)}
     policies = {"tscsf-b eta=100 debt=cumulative": make_policy("tscsf-b", eta=100)}
     grid = Grid(instances, policies, (1_000, 10_000), replications, seed=7)
     board = Board(grid, [range(grid.runs)], Speed())
@@ -25,7 +24,8 @@ def board_of(replications=10):
 
 def task_of(board, cells):
     runs = range(cells.start * 10, cells.stop * 10)
-    return Task(tuple(by_cell(board.grid, [runs])), 7, 0, board.grid.digest, {})
+    grid = board.grid
+    return Task(tuple(by_cell(grid, [runs])), 7, 0, grid.checkpoints, grid.digest, {})
 
 
 def test_a_line_says_how_far_the_whole_is():

@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 from html.parser import HTMLParser
+from pathlib import Path
 
-import polars as pl
 import pytest
+
+from evenhand import InputError, SweepResults
+from evenhand.paper import Plan, reproduce
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,12 @@ def test_the_claims_are_there_for_machines_and_people(quick):
     document = json.loads((quick[0] / "claims.json").read_text(encoding="utf-8"))
     assert len(document["claims"]) >= 14
     verdicts = {row["verdict"] for row in document["claims"]}
-    assert verdicts <= {"holds", "holds only with the other debt form", "does not hold"}
+    assert verdicts <= {
+        "holds",
+        "holds only with the other debt form",
+        "undecided",
+        "does not hold",
+    }
     assert "the paper says" in quick[1].stdout
     assert "verdict" in quick[1].stdout
 
@@ -96,9 +104,9 @@ def test_the_same_command_twice_gives_identical_tables(quick, evenhand, tmp_path
     again = tmp_path / "again"
     only = ("--only", "setting1-eta10")
     assert evenhand("reproduce", "--quick", "--out", again, *only).returncode == 0
-    cells = "cells", "setting1-eta10", "rounds.parquet"
-    one, two = (pl.read_parquet(folder.joinpath(*cells)) for folder in (quick[0], again))
-    assert one.equals(two)
+    one, two = (SweepResults(folder / "settings") for folder in (quick[0], again))
+    assert one.runs("setting1-eta10").equals(two.runs("setting1-eta10"))
+    assert not two.complete
     before = (again / "claims.json").read_bytes(), (again / "report.html").read_bytes()
     assert evenhand("reproduce", "--quick", "--out", again, *only).returncode == 0
     assert ((again / "claims.json").read_bytes(), (again / "report.html").read_bytes()) == before
@@ -123,18 +131,18 @@ def test_a_folder_with_something_else_in_it_is_refused(evenhand, tmp_path):
 def test_a_folder_with_a_run_of_another_kind_is_refused(quick, evenhand):
     done = evenhand("reproduce", "--out", quick[0])
     assert done.returncode == 2
-    assert "must be new, or hold a run of the same kind" in done.stderr
+    assert "holds results of another sweep" in done.stderr
+    assert "horizons[0] is 4000 there and 20000 here" in done.stderr
 
 
 def test_only_adds_to_what_is_there_and_damage_is_mended(quick, evenhand, tmp_path):
     out = tmp_path / "copy"
     shutil.copytree(quick[0], out)
-    (out / "cells" / "setting1-eta1" / "rounds.parquet").write_bytes(b"PAR1")
-    shutil.rmtree(out / "cells" / "setting1-eta10")
-    shutil.copytree(out / "cells" / "setting1-eta1000", out / "cells" / "setting1-eta10")
-    (out / "cells" / "movies" / "movies.json").unlink()
-    only = ("--only", "setting1-eta1", "--only", "setting1-eta10", "--only", "movies")
-    assert evenhand("reproduce", "--quick", "--out", out, *only).returncode == 0
+    part = next((out / "settings" / "parts").iterdir())
+    part.write_bytes(part.read_bytes()[:-20] + b"x" * 20)
+    next((out / "movies" / "parts").iterdir()).unlink()
+    (out / "movies.json").unlink()
+    assert evenhand("reproduce", "--quick", "--out", out).returncode == 0
     assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
 
 
@@ -142,28 +150,26 @@ DAMAGE = [b"", b"{}", b"[1]", b"\xff\xfe", b'{"seal": "x"}']
 
 
 @pytest.mark.parametrize("content", DAMAGE)
-def test_whatever_stands_in_a_file_there_is_no_traceback(quick, evenhand, tmp_path, content):
+def test_whatever_stands_in_a_file_there_is_no_traceback(quick, tmp_path, content):
     out = tmp_path / "copy"
     shutil.copytree(quick[0], out)
-    (out / "cells" / "setting1-eta1" / "provenance.json").write_bytes(content)
-    (out / "cells" / "movies" / "movies.json").write_bytes(content)
-    only = ("--only", "setting1-eta1", "--only", "movies")
-    assert evenhand("reproduce", "--quick", "--out", out, *only).returncode == 0
-    assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
-    (out / "reproduction.json").write_bytes(content)
-    done = evenhand("reproduce", "--quick", "--out", out)
+    (out / "movies.json").write_bytes(content)
+    reproduce(out, Plan(quick=True), ["setting1-eta1"])
+    claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))["claims"]
+    assert not [row for row in claims if row["id"].startswith("movies")]
+    (out / "settings" / "sweep.json").write_bytes(content)
+    with pytest.raises(InputError, match="must hold a sweep"):
+        reproduce(out, Plan(quick=True), ["setting1-eta1"])
+
+
+def test_results_of_another_grid_are_no_movies(quick, evenhand, tmp_path):
+    out = tmp_path / "copy"
+    shutil.copytree(quick[0], out)
+    shutil.rmtree(out / "movies")
+    shutil.copytree(out / "settings", out / "movies")
+    done = evenhand("reproduce", "--quick", "--out", out, "--only", "movies")
     assert done.returncode == 2
-    assert "must be new, or hold a run of the same kind" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_results_of_another_cell_are_no_movies(quick, evenhand, tmp_path):
-    out = tmp_path / "copy"
-    shutil.copytree(quick[0], out)
-    for name in ("rounds.parquet", "arms.parquet", "provenance.json"):
-        shutil.copy(out / "cells" / "setting1-eta1" / name, out / "cells" / "movies" / name)
-    assert evenhand("reproduce", "--quick", "--out", out, "--only", "movies").returncode == 0
-    assert (out / "claims.json").read_bytes() == (quick[0] / "claims.json").read_bytes()
+    assert "holds results of another sweep" in done.stderr
 
 
 def test_a_place_that_cannot_be_written_is_refused(evenhand, tmp_path):
@@ -173,23 +179,41 @@ def test_a_place_that_cannot_be_written_is_refused(evenhand, tmp_path):
     assert "writable" in done.stderr
 
 
-def test_ctrl_c_keeps_finished_cells_and_the_next_run_goes_on(tmp_path):
+def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "evenhand", "reproduce", "--out", str(out)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    first = out / "cells" / "setting1-eta1" / "provenance.json"
+    parts = out / "settings" / "parts"
     deadline = time.monotonic() + 60
-    while not first.exists() and time.monotonic() < deadline:
+    while not list(parts.glob("0*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "stopped" in errors
     assert "Traceback" not in errors
-    written = first.stat().st_mtime_ns
-    finished = list(out.glob("cells/*/provenance.json"))
-    assert 1 <= len(finished) < 14
+    kept = {part: part.stat().st_mtime_ns for part in parts.glob("0*.parquet")}
+    assert kept
+    assert not SweepResults(out / "settings").complete
     again = [*command, "--only", "setting1-eta1"]
     subprocess.run(again, check=True, capture_output=True, timeout=60)
-    assert first.stat().st_mtime_ns == written, "a finished cell is not run again"
+    assert all(part.stat().st_mtime_ns == written for part, written in kept.items())
     assert (out / "report.html").exists()
+
+
+def test_the_verdicts_and_figures_are_those_of_the_version_before(quick):
+    """Before there was one machine for all cells, and before a verdict could be undecided."""
+    kept = Path(__file__).parents[1] / "paper" / "claims-quick.json"
+    before = {row["id"]: row for row in json.loads(kept.read_text(encoding="utf-8"))["claims"]}
+    document = json.loads((quick[0] / "claims.json").read_text(encoding="utf-8"))
+    after = {row["id"]: row for row in document["claims"]}
+    assert list(after) == list(before)
+    for id_, row in after.items():
+        same = row["verdict"] == before[id_]["verdict"]
+        assert same or row["verdict"] == "undecided", id_
+        if same and row["verdict"] != "holds only with the other debt form":
+            assert row["forms"] == before[id_]["forms"], id_
+        old = [(entry["words"], entry["value"]) for entry in before[id_]["figures"]]
+        new = [(entry["words"], entry["value"]) for entry in row["figures"]]
+        old = old if same else old[: len(new)]
+        assert new == [(words, pytest.approx(value, rel=1e-12)) for words, value in old], id_

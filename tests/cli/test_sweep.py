@@ -132,7 +132,7 @@ def test_a_cluster_gives_the_same_tables_though_a_worker_is_killed(undisturbed, 
     file, expected = undisturbed
     (address, workers), out = cluster, tmp_path / "out"
     process = subprocess.Popen(
-        [*EVENHAND, "sweep", file, "--out", out, "--engine", "dask", "--scheduler", address]
+        [*EVENHAND, "sweep", file, "--out", out, "--backend", "dask", "--scheduler", address]
     )
     wait_for_parts(out, 1, process)
     os.kill(workers[1].pid, signal.SIGKILL)
@@ -140,9 +140,12 @@ def test_a_cluster_gives_the_same_tables_though_a_worker_is_killed(undisturbed, 
     assert_same(out, expected)
 
 
-@pytest.mark.parametrize("engine", ["local", "dask"])
-def test_a_small_sweep_is_told_in_a_table_and_nothing_else(evenhand, small, tmp_path, engine):
-    done = evenhand("sweep", small, "--out", tmp_path / "out", "--engine", engine)
+@pytest.mark.parametrize(
+    "options", [["--backend", "local"], ["--backend", "threads"], ["--engine", "dask"]]
+)
+def test_a_small_sweep_is_told_in_a_table_and_nothing_else(evenhand, small, tmp_path, options):
+    """--engine is what --backend was called before; it goes on working."""
+    done = evenhand("sweep", small, "--out", tmp_path / "out", *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert "50 of 50 cells complete" in done.stdout
     assert "... and 30 more cells" in done.stdout
@@ -218,12 +221,15 @@ def test_the_exit_code_says_that_a_cell_failed_and_its_error_is_told(evenhand, t
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--engine", "spark"], "engine must be one of 'local', 'dask', got 'spark'"),
+        (["--backend", "spark"], "backend must be one of 'threads', 'local', 'dask', got 'spark'"),
         (["--workers", "0"], "workers must be a whole number of at least 1, got 0"),
-        (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler needs --engine dask"),
-        (["--engine", "dask", "--scheduler", "nowhere"], "missing port number"),
         (
-            ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"],
+            ["--scheduler", "tcp://127.0.0.1:1"],
+            "a scheduler must be left out unless the backend is dask",
+        ),
+        (["--backend", "dask", "--scheduler", "nowhere"], "missing port number"),
+        (
+            ["--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"],
             "workers must be left out where a scheduler is named",
         ),
     ],
@@ -238,7 +244,7 @@ def test_bad_options_are_one_line_and_leave_nothing(evenhand, small, tmp_path, o
 
 def test_a_scheduler_that_does_not_answer_is_told_within_ten_seconds(evenhand, small, tmp_path):
     start = time.monotonic()
-    options = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"]
+    options = ["--backend", "dask", "--scheduler", "tcp://127.0.0.1:1"]
     done = evenhand("sweep", small, "--out", tmp_path / "out", *options)
     assert time.monotonic() - start < 10
     assert done.returncode == 2
@@ -254,6 +260,36 @@ def test_a_resume_onto_results_of_another_file_is_refused(evenhand, small, tmp_p
     assert done.returncode == 2
     assert "holds results of another sweep: seed is 7 there and 8 here" in done.stderr
     assert sorted((tmp_path / "out" / "parts").iterdir()) == parts
+
+
+def test_an_edited_source_forbids_to_go_on_unless_any_version_will_do(evenhand, small, tmp_path):
+    out = tmp_path / "out"
+    assert evenhand("sweep", small, "--out", out).returncode == 0
+    about = json.loads((out / "sweep.json").read_text())
+    about["matching"]["source"] = "0123456789abcdef"
+    (out / "sweep.json").write_text(json.dumps(about))
+    next((out / "parts").iterdir()).unlink()
+    done = evenhand("sweep", small, "--out", out, "--resume")
+    assert done.returncode == 2
+    assert "was begun with other code" in done.stderr
+    assert "source is '0123456789abcdef' there" in done.stderr
+    done = evenhand("sweep", small, "--out", out, "--resume", "--any-version")
+    assert done.returncode == 0
+    assert "played by different versions of the code: 0123456789abcdef, " in done.stderr
+    assert evenhand("report", out).returncode == 0
+    html = (out / "report.html").read_text(encoding="utf-8")
+    assert "Played by different versions of the code" in html
+    about = pl.read_parquet_metadata(out / "summary.parquet")["evenhand"]
+    assert '"also"' in about
+
+
+def test_the_file_of_a_simulation_is_swept_as_it_is(evenhand, file, tmp_path):
+    done = evenhand("sweep", file, "--out", tmp_path / "out", "--backend", "threads")
+    assert done.returncode == 0, done.stderr
+    swept = SweepResults(tmp_path / "out").results("setting", 200)
+    alone = json.loads(evenhand("simulate", file, "--json").stdout)
+    for row in alone["policies"]:
+        assert swept.reward(row["label"]).mean == row["reward"]
 
 
 def test_the_report_is_one_page_and_the_summary_three_kinds_of_table(evenhand, small, tmp_path):

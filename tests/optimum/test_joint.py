@@ -7,7 +7,7 @@ import pytest
 
 from evenhand import EvenhandError, InfeasibleFloors
 from evenhand.optimum import Awake, solve
-from evenhand.optimum.joint import best_mixture, distinct, rates_of, widest_mixture
+from evenhand.optimum._joint import best_mixture, distinct, rates_of, widest_mixture
 from tests.optimum.brute import brute_force, limit_of
 
 
@@ -113,7 +113,7 @@ def test_a_hundred_arms_and_twenty_thousand_sets_take_few_steps(monkeypatch):
         orders.append(order)
         return rates_of(table, order)
 
-    monkeypatch.setattr("evenhand.optimum.joint.rates_of", counting)
+    monkeypatch.setattr("evenhand.optimum._joint.rates_of", counting)
     rng = np.random.default_rng(0)
     members = rng.random((20_000, 100)) < rng.uniform(0.1, 0.9, 100)
     table = distinct(members, np.full(20_000, 1 / 20_000), 10)
@@ -129,7 +129,7 @@ def test_a_hundred_arms_and_twenty_thousand_sets_take_few_steps(monkeypatch):
 
 
 def test_an_optimum_that_is_not_found_in_time_says_how_far_it_got(monkeypatch):
-    monkeypatch.setattr("evenhand.optimum.joint.MOST_STEPS", 1)
+    monkeypatch.setattr("evenhand.optimum._joint.MOST_STEPS", 1)
     members = np.random.default_rng(1).random((50, 8)) < 0.5
     awake = Awake(np.empty(0), members, np.full(50, 0.02))
     with pytest.raises(EvenhandError, match="can be had, but the most is proved to be"):

@@ -2,53 +2,104 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from evenhand import simulate
-from evenhand.paper import rules
-from evenhand.paper.claims import FAILS, HOLDS, OTHER_FORM, Claim, Measured, judge, judge_all
-from evenhand.paper.evidence import OTHERS, PUBLISHED, Evidence, Figure
-from evenhand.paper.section5 import section_5
-from evenhand.paper.settings import SEED, Plan, experiments
+from evenhand.paper import _rules as rules
+from evenhand.paper._claims import Claim, Measured, Rule, judge, judge_all
+from evenhand.paper._evidence import OTHERS, PUBLISHED, Evidence
+from evenhand.paper._measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED, Bound, Measurement
+from evenhand.paper._movielens._claims import movie_claims
+from evenhand.paper._rules import POSITIVE
+from evenhand.paper._section5 import section_5
+from evenhand.paper._settings import ETA_MARK, SEED, Plan, experiments
 
 
 @pytest.fixture(scope="module")
 def eta_1():
-    (cell,) = experiments(Plan(quick=True))["setting1-eta1"].cells
-    environment, policies = cell.setting.environment(), cell.policies()
+    experiment = experiments(Plan(quick=True))["setting1-eta1"]
+    policies = {
+        label.partition(ETA_MARK)[0]: policy for label, policy in experiment.policies().items()
+    }
+    environment = experiment.setting.environment()
     return simulate(environment, policies, horizon=4_000, replications=10, seed=SEED)
 
 
-def claim(passes):
-    """A claim that holds for the pairings named."""
-    return Claim(
-        "id", "5.1", "says", "rule", (), lambda _, p: Measured(p.words in passes, [Figure("x", 1)])
-    )
+def claim(measure, bound=POSITIVE):
+    """A claim about something made up."""
+    return Claim("id", "5.1", "says", Rule("It is {bound}.", bound, measure), ())
+
+
+def found_by_pairing(values):
+    """Measure these values, and 0 with any other pairing."""
+
+    def measure(_, pairing):
+        return Measured([Measurement("x", *values.get(pairing.words, (-1.0, 0.0)))])
+
+    return measure
+
+
+SURE, UNSURE = (1.0, 0.1), (1.0, 2.0)
 
 
 @pytest.mark.parametrize(
-    ("passes", "verdict", "forms"),
+    ("values", "verdict", "forms"),
     [
-        (["as published", "both reflected"], HOLDS, ""),
-        (["both reflected"], OTHER_FORM, "both reflected"),
-        (["both cumulative"], OTHER_FORM, "both cumulative"),
-        ([], FAILS, ""),
+        ({"as published": SURE, "both reflected": SURE}, HOLDS, "as published"),
+        ({"both reflected": SURE}, OTHER_FORM, "both reflected"),
+        ({"both cumulative": SURE}, OTHER_FORM, "both cumulative"),
+        ({}, FAILS, ""),
+        ({"as published": UNSURE}, UNDECIDED, "as published"),
+        ({"as published": UNSURE, "both reflected": SURE}, UNDECIDED, "as published"),
+        ({"both reflected": UNSURE}, FAILS, "with no form of the debt"),
     ],
 )
-def test_a_verdict_is_computed_from_the_rule(passes, verdict, forms):
-    decided = judge(claim(passes), Evidence(Plan(quick=True), {}))
+def test_a_verdict_is_computed_from_the_rule(values, verdict, forms):
+    decided = judge(claim(found_by_pairing(values)), Evidence(Plan(quick=True), {}))
     assert (decided.verdict, decided.forms) == (verdict, forms)
 
 
-def test_a_verdict_names_the_form_only_where_the_form_matters():
-    def check(_, pairing):
-        return Measured(False, [Figure(pairing.words, 1.0)])
+@pytest.mark.parametrize(
+    ("bound", "value", "margin", "verdict"),
+    [
+        (Bound(low=0), 0.1, 0.05, HOLDS),
+        (Bound(low=0), 0.1, 0.1, UNDECIDED),
+        (Bound(low=0), -0.1, 0.2, UNDECIDED),
+        (Bound(low=0), -0.1, 0.05, FAILS),
+        (Bound(low=0), 0.0, 0.0, FAILS),
+        (Bound(high=0), -0.1, 0.05, HOLDS),
+        (Bound(high=0), 0.1, 0.05, FAILS),
+        (Bound(0.02, 0.04), 0.03, 0.005, HOLDS),
+        (Bound(0.02, 0.04), 0.03, 0.02, UNDECIDED),
+        (Bound(0.02, 0.04), 0.05, 0.005, FAILS),
+        (Bound(0.02, 0.04), 0.02, 0.0, HOLDS),
+        (Bound(5, 5), 5.0, 0.0, HOLDS),
+        (Bound(5, 5), 6.0, 0.0, FAILS),
+    ],
+)
+def test_an_interval_that_reaches_across_the_bound_decides_nothing(bound, value, margin, verdict):
+    assert bound.decide(Measurement("x", value, margin)) == verdict
 
-    row = Claim("id", "5.1", "says", "rule", (), check)
-    assert judge(row, Evidence(Plan(quick=True), {})).forms == "with no form of the debt"
+
+def test_the_worst_of_several_numbers_counts_and_is_the_one_that_decides():
+    numbers = [Measurement(f"n{i}", value, 0.5) for i, value in enumerate([3.0, 0.4, 2.0])]
+    decided = judge(claim(lambda *_: Measured(numbers)), Evidence(Plan(quick=True), {}))
+    assert (decided.verdict, decided.deciding.words) == (UNDECIDED, "n1")
+    numbers += [Measurement("n3", -1.0, 0.5), Measurement("n4", -2.0, 0.5)]
+    decided = judge(claim(lambda *_: Measured(numbers)), Evidence(Plan(quick=True), {}))
+    assert (decided.verdict, decided.deciding.words) == (FAILS, "n4")
+
+
+def test_the_words_of_a_rule_are_made_from_its_number():
+    for bound, words in ((Bound(0.02, 0.04), "in [0.02, 0.04]"), (Bound(low=10), "above 10")):
+        assert Rule("R is {bound}.", bound, lambda *_: Measured([])).text == f"R is {words}."
+    for row in (*section_5(Plan(quick=False)), *movie_claims("")):
+        assert row.rule.words.count("{bound}") == 1, row.id
+        assert not re.search(r"\d\.\d", row.rule.words), row.id
 
 
 def test_the_regret_at_eta_1_holds_only_with_the_other_form(eta_1):
@@ -56,7 +107,7 @@ def test_the_regret_at_eta_1_holds_only_with_the_other_form(eta_1):
     by_id = {row.claim.id: row for row in judge_all(section_5(evidence.plan), evidence)}
     row = by_id["regret-eta1"]
     assert (row.verdict, row.forms) == (OTHER_FORM, "both reflected")
-    assert all(figure.margin > 0 for figure in row.figures)
+    assert all(number.margin > 0 for number in row.measurements)
     assert "below-lfg" not in by_id, "claims whose cells are missing are not judged"
 
 
@@ -65,7 +116,11 @@ def test_other_results_give_another_verdict(eta_1):
     worse = eta_1.expected.copy()
     worse[0] -= 0.03 * eta_1.rounds
     evidence = Evidence(Plan(quick=True), {"setting1-eta1": replace(eta_1, expected=worse)})
-    assert rules.about_003_at_eta_1(evidence, PUBLISHED).passed
+    assert decide(rules.ABOUT_003_AT_ETA_1, evidence) == HOLDS
+
+
+def decide(rule, evidence):
+    return rule.decide(rule.measure(evidence, PUBLISHED))
 
 
 def test_a_missed_floor_is_seen(eta_1):
@@ -74,10 +129,11 @@ def test_a_missed_floor_is_seen(eta_1):
     for cell in ("setting1-eta1000", "setting2-paper"):
         good = Evidence(Plan(quick=True), {cell: eta_1})
         bad = Evidence(Plan(quick=True), {cell: replace(eta_1, played=played)})
-        assert rules.floors_kept(cell, good, PUBLISHED).passed
-        measured = rules.floors_kept(cell, bad, PUBLISHED)
-        assert not measured.passed
-        assert measured.figures[0].value == pytest.approx(-0.1)
+        measure = rules.rates_above_floors(cell)
+        rule = Rule("{bound}", rules.FLOOR_KEPT, measure)
+        assert decide(rule, good) == HOLDS
+        assert decide(rule, bad) == FAILS
+        assert measure(bad, PUBLISHED).measurements[0].value == pytest.approx(-0.1)
 
 
 def test_the_gap_is_paired_by_replication(eta_1):
@@ -90,7 +146,11 @@ def test_the_gap_is_paired_by_replication(eta_1):
 
 def test_every_claim_has_a_rule_a_place_and_known_cells():
     plan = Plan(quick=False)
-    cells = {cell.id for experiment in experiments(plan).values() for cell in experiment.cells}
+    cells = {
+        experiment.cell(horizon)
+        for experiment in experiments(plan).values()
+        for horizon in experiment.horizons
+    }
     claims = section_5(plan)
     assert len({claim.id for claim in claims}) == len(claims) >= 14
     for row in claims:

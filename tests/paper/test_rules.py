@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 
 from evenhand import simulate
-from evenhand.paper import rules
-from evenhand.paper.evidence import PUBLISHED, Evidence
-from evenhand.paper.movielens import claims as movie_rules
-from evenhand.paper.movielens.experiment import policies_of
-from evenhand.paper.settings import PANELS, SETTING_1, SETTING_2, Plan, label_of
+from evenhand.paper import _rules as rules
+from evenhand.paper._evidence import PUBLISHED, Evidence
+from evenhand.paper._measurement import FAILS, HOLDS
+from evenhand.paper._movielens import _claims as movie_rules
+from evenhand.paper._movielens._experiment import policies_of
+from evenhand.paper._settings import PANELS, SETTING_1, SETTING_2, Plan, label_of
 
 PLAN = Plan(quick=True)
 SETTING_OF = {"1": SETTING_1, "2": SETTING_2}
+
+
+def decide(rule, evidence):
+    return rule.decide(rule.measure(evidence, PUBLISHED))
 
 
 def made_up(cell, ours, theirs, spread=0.0):
@@ -52,66 +57,66 @@ def tightness(ours, theirs):
 
 CASES = [
     (
-        rules.about_003_at_eta_1,
+        rules.ABOUT_003_AT_ETA_1,
         evidence(setting1_eta1=(0.03, 0.03)),
         evidence(setting1_eta1=(0.03, 0.041)),
     ),
     (
-        rules.close_to_zero_at_eta_10,
+        rules.CLOSE_TO_ZERO_AT_ETA_10,
         evidence(setting1_eta10=(0.004, -0.004)),
         evidence(setting1_eta10=(0.004, 0.006)),
     ),
     (
-        rules.higher_eta_lower_regret,
+        rules.HIGHER_ETA_LOWER_REGRET,
         evidence(setting1_eta1=(0.03, 0.03), setting1_eta10=(0.01, 0.01)),
         evidence(setting1_eta1=(0.03, 0.01, 0.01), setting1_eta10=(0.01, 0.009, 0.01)),
     ),
     (
-        rules.negative_near_2000,
+        rules.NEGATIVE_NEAR_2000,
         evidence(setting1_eta1000=(-0.01, -0.01)),
         evidence(setting1_eta1000=(-0.01, -0.01, 0.02)),
     ),
     (
-        rules.returns_to_positive,
+        rules.RETURNS_TO_POSITIVE,
         evidence(setting1_eta1000=(0.001, 0.001)),
         evidence(setting1_eta1000=(0.001, -0.001)),
     ),
     (
-        rules.converges_to_opt_nf,
+        rules.CONVERGES_TO_OPT_NF,
         evidence(setting1_inf=(-0.0104, -0.0104), setting2_inf=(-0.011, -0.011)),
         evidence(setting1_inf=(-0.0104, 0.0), setting2_inf=(-0.011, -0.011)),
     ),
-    (rules.below_lfg_everywhere, panels(), panels(setting2_inf=(0.002, 0.001))),
+    (rules.BELOW_LFG_EVERYWHERE, panels(), panels(setting2_inf=(0.002, 0.001))),
     (
-        rules.gap_larger_in_setting_2,
+        rules.GAP_LARGER_IN_SETTING_2,
         panels(setting2_paper=(0.0, 0.01), setting2_inf=(0.0, 0.01)),
         panels(setting2_paper=(0.0, 0.01)),
     ),
-    (rules.intervals_are_small, panels(), panels(setting1_inf=(0.001, 0.002, 0.01))),
-    (rules.regret_below_bounds, tightness(0.1, 0.1), tightness(0.1, 1.5)),
-    (rules.bound_is_far, tightness(0.01, 0.5), tightness(0.2, 0.5)),
+    (rules.INTERVALS_ARE_SMALL, panels(), panels(setting1_inf=(0.001, 0.002, 0.01))),
+    (rules.REGRET_BELOW_BOUNDS, tightness(0.1, 0.1), tightness(0.1, 1.5)),
+    (rules.BOUND_IS_FAR, tightness(0.01, 0.5), tightness(0.2, 0.5)),
 ]
 
 
-@pytest.mark.parametrize(("rule", "good", "bad"), CASES, ids=[case[0].__name__ for case in CASES])
+@pytest.mark.parametrize(("rule", "good", "bad"), CASES, ids=[case[0].text for case in CASES])
 def test_a_rule_decides_both_ways(rule, good, bad):
-    assert rule(good, PUBLISHED).passed
-    assert not rule(bad, PUBLISHED).passed
+    assert decide(rule, good) == HOLDS
+    assert decide(rule, bad) != HOLDS
 
 
 @pytest.mark.parametrize(
     ("rule", "verdict"),
     [
-        (rules.opt_nf_below_opt_f, True),
-        (rules.hardest_arm_of_setting_1, True),
-        (rules.hardest_arms_of_setting_2, False),
-        (rules.eta_is_6355, True),
-        (rules.bound_below_lfgs, True),
+        (rules.OPT_NF_BELOW_OPT_F, True),
+        (rules.HARDEST_ARM_OF_SETTING_1, True),
+        (rules.HARDEST_ARMS_OF_SETTING_2, False),
+        (rules.ETA_IS_6355, True),
+        (rules.BOUND_BELOW_LFGS, True),
     ],
 )
 def test_rules_on_exact_numbers(rule, verdict):
     """Prices of setting 2 are (0, .01, .03, .04, 0, 0): arm 3's is above arm 2's."""
-    assert rule(Evidence(PLAN, {}), PUBLISHED).passed is verdict
+    assert (decide(rule, Evidence(PLAN, {})) == HOLDS) is verdict
 
 
 def test_a_gap_has_a_margin_of_differences_not_of_values():
@@ -144,26 +149,26 @@ def movies(**changes):
 
 def test_movie_rules_pass_on_what_the_paper_describes():
     for rule in (
-        movie_rules.estimates_closer,
-        movie_rules.lfg_too_high,
-        movie_rules.floors_kept,
-        movie_rules.regret_below_lfg,
-        movie_rules.below_the_papers_opt_f,
+        movie_rules.ESTIMATES_CLOSER,
+        movie_rules.LFG_TOO_HIGH,
+        movie_rules.FLOORS_KEPT,
+        movie_rules.REGRET_BELOW_LFG,
+        movie_rules.BELOW_THE_PAPERS_OPT_F,
     ):
-        assert rule(movies(), PUBLISHED).passed, rule.__name__
+        assert decide(rule, movies()) == HOLDS, rule.text
 
 
 def test_movie_rules_fail_on_the_opposite():
     good = movies().results["movies"]
     wrong = good.estimates.copy()
     wrong[:4] = np.where(np.arange(4)[:, None, None] < 2, 0.99, 0.2)
-    assert not movie_rules.estimates_closer(movies(estimates=wrong), PUBLISHED).passed
-    assert not movie_rules.lfg_too_high(movies(estimates=wrong), PUBLISHED).passed
+    assert decide(movie_rules.ESTIMATES_CLOSER, movies(estimates=wrong)) == FAILS
+    assert decide(movie_rules.LFG_TOO_HIGH, movies(estimates=wrong)) == FAILS
     few = np.full(good.played.shape, 900)
-    assert not movie_rules.floors_kept(movies(played=few), PUBLISHED).passed
+    assert decide(movie_rules.FLOORS_KEPT, movies(played=few)) == FAILS
     behind = good.expected[::-1].copy()
     behind[:4] = good.expected[[2, 3, 0, 1]]
-    assert not movie_rules.regret_below_lfg(movies(expected=behind), PUBLISHED).passed
+    assert decide(movie_rules.REGRET_BELOW_LFG, movies(expected=behind)) == FAILS
     poor = good.expected * 0.4
-    assert not movie_rules.below_the_papers_opt_f(movies(expected=poor), PUBLISHED).passed
-    assert not movie_rules.users(movies(), PUBLISHED).passed
+    assert decide(movie_rules.BELOW_THE_PAPERS_OPT_F, movies(expected=poor)) == FAILS
+    assert decide(movie_rules.USERS, movies()) == FAILS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from evenhand.paper.settings import ETAS, SETTING_1, SETTING_2, Plan, experiments
+from evenhand.paper._settings import ETAS, SETTING_1, SETTING_2, Plan, experiments, grid_of
 
 
 def test_the_ids_are_stable():
@@ -42,11 +42,22 @@ def test_the_settings_are_the_papers():
 
 def test_every_cell_has_both_algorithms_with_both_debts():
     for experiment in experiments(Plan(quick=False)).values():
-        for cell in experiment.cells:
-            made = [(policy.name, policy.debt) for policy in cell.policies().values()]
-            assert made == [
-                ("tscsf-b", "cumulative"),
-                ("tscsf-b", "reflected"),
-                ("lfg", "cumulative"),
-                ("lfg", "reflected"),
-            ]
+        made = [(policy.name, policy.debt) for policy in experiment.policies().values()]
+        assert made == [
+            ("tscsf-b", "cumulative"),
+            ("tscsf-b", "reflected"),
+            ("lfg", "cumulative"),
+            ("lfg", "reflected"),
+        ]
+
+
+def test_the_experiments_are_one_grid_in_which_each_has_its_own_policies():
+    plan = Plan(quick=True)
+    grid = grid_of(plan)
+    assert grid.cells == 6 * 4 + 4 * len(plan.horizons)
+    places = [grid.cell(number).place for number in range(grid.cells)]
+    assert {place.label for place in places if place.instance == "setting1-eta1"} == {
+        f"{name}, {debt}, η = 1.0"
+        for name in ("TSCSF-B", "LFG")
+        for debt in ("cumulative", "reflected")
+    }

@@ -9,13 +9,14 @@ import pytest
 
 from evenhand import make_policy
 from evenhand.optimum import Awake
-from evenhand.optimum.mixture import Block, as_mixture
-from evenhand.policies import Nature, Situation, new_state
-from evenhand.policies.steps import advance, choose, learn
+from evenhand.optimum._mixture import Block, as_mixture
+from evenhand.policies import Situation
+from evenhand.policies._state import new_state
+from evenhand.policies._steps import advance, choose, learn
 from evenhand.problem import Problem
 
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
-NATURE = Nature(np.array([0.9, 0.2]), Awake(np.ones(2), np.empty((0, 0), dtype=bool), np.empty(0)))
+SECRETS = np.array([0.9, 0.2]), Awake(np.ones(2))
 
 
 class Script:
@@ -39,12 +40,12 @@ class Script:
 def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
     """Play with everybody awake; return the chosen arm and the debts after each round."""
     arms = len(problem.arms)
-    state, terms = new_state(arms), problem.terms
-    constants = policy.constants(Situation(problem, None, NATURE))
+    state, terms, memory = new_state(arms), problem.terms, policy.new_memory(arms)
+    constants = policy.constants(Situation(problem, None, *SECRETS))
     steps = []
     for t in range(rounds):
         awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
-        policy.score(scores, awake, state, terms, constants, script)
+        policy.score(scores, awake, state, terms, constants, memory, script)
         count = choose(chosen, awake, scores, np.empty(arms), terms.plays, script)
         advance(state, terms, awake, chosen[:count], policy.reflected)
         for i in chosen[:count]:
@@ -99,8 +100,10 @@ def test_tscsf_b_follows_its_samples_and_updates_its_posteriors():
 
 def scores_of(policy, state, script=None):
     scores = np.empty(2)
-    constants = policy.constants(Situation(PROBLEM, None, NATURE))
-    policy.score(scores, np.arange(2), state, PROBLEM.terms, constants, script)
+    constants = policy.constants(Situation(PROBLEM, None, *SECRETS))
+    policy.score(
+        scores, np.arange(2), state, PROBLEM.terms, constants, policy.new_memory(2), script
+    )
     return scores.tolist()
 
 
@@ -136,7 +139,9 @@ def test_lfg_never_hopes_for_more_than_one():
 def test_uniform_scores_a_random_number_for_everybody():
     scores = np.full(2, np.nan)
     policy = make_policy("uniform")
-    policy.score(scores, np.arange(2), new_state(2), PROBLEM.terms, None, Script([0.25, 0.75]))
+    policy.score(
+        scores, np.arange(2), new_state(2), PROBLEM.terms, None, None, Script([0.25, 0.75])
+    )
     assert scores.tolist() == [0.25, 0.75]
 
 
@@ -157,8 +162,8 @@ def test_opt_f_prefers_what_is_worth_more():
     """No floors, everybody awake, one play: the larger w u comes first."""
     problem = Problem(2, plays=1, weights=[1.0, 3.0])
     policy, scores = make_policy("opt-f"), np.empty(2)
-    mixture = policy.constants(Situation(problem, None, NATURE))
-    policy.score(scores, np.arange(2), new_state(2), problem.terms, mixture, None)
+    mixture = policy.constants(Situation(problem, None, *SECRETS))
+    policy.score(scores, np.arange(2), new_state(2), problem.terms, mixture, None, None)
     assert scores[0] > scores[1]
 
 
@@ -188,7 +193,7 @@ def test_opt_f_draws_one_order_in_each_block_that_has_several():
     policy, scores = make_policy("opt-f"), np.empty(3)
     for draw, wanted in ((0.0, [0, -1, -2]), (0.74, [0, -1, -2]), (0.75, [-1, 0, -2])):
         script = Script([draw])
-        policy.score(scores, np.arange(3), new_state(3), PROBLEM.terms, mixture, script)
+        policy.score(scores, np.arange(3), new_state(3), PROBLEM.terms, mixture, None, script)
         assert scores.tolist() == wanted
         assert not script.samples
 
@@ -196,5 +201,7 @@ def test_opt_f_draws_one_order_in_each_block_that_has_several():
 def test_opt_f_knows_its_order_when_only_some_are_awake():
     blocks = [Block(np.array([i]), np.array([[0]]), np.array([1.0])) for i in (2, 0, 1)]
     policy, scores = make_policy("opt-f"), np.empty(2)
-    policy.score(scores, np.array([1, 2]), new_state(3), PROBLEM.terms, as_mixture(blocks), None)
+    policy.score(
+        scores, np.array([1, 2]), new_state(3), PROBLEM.terms, as_mixture(blocks), None, None
+    )
     assert scores.tolist() == [-2, 0]

@@ -11,11 +11,17 @@ from evenhand import (
     Problem,
     make_policy,
 )
-from evenhand.policies import Situation, new_state
-from evenhand.policies.priced import anytime_eta, refresh_prices
+from evenhand.policies import Situation
+from evenhand.policies._priced import PricedMemory, anytime_eta, refresh_prices
+from evenhand.policies._state import new_state
 from tests.policies.test_golden import Script
 
 # The score
+
+
+def unpriced(arms):
+    """Prices of nothing that are not due in the first ten rounds."""
+    return PricedMemory(np.zeros(arms), np.array([11]))
 
 
 def test_its_score_by_hand():
@@ -26,11 +32,11 @@ def test_its_score_by_hand():
     """
     problem = Problem(2, plays=1, weights=[1.0, 2.0], floors=[0.4, 0.2])
     policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
-    state.rounds[0], state.refresh[0] = 10, 11
-    state.played[:], state.prices[:] = [2, 4], [0.1, 0.5]
+    memory = PricedMemory(np.array([0.1, 0.5]), np.array([11]))
+    state.rounds[0], state.played[:] = 10, [2, 4]
     state.feedbacks[:], state.reward_sums[:] = [2, 4], [0.5, 3.0]
     constants, script = policy.constants(Situation(problem)), Script([0.5, 0.25])
-    policy.score(scores, np.arange(2), state, problem.terms, constants, script)
+    policy.score(scores, np.arange(2), state, problem.terms, constants, memory, script)
     assert scores.tolist() == pytest.approx([0.5 + 0.7, 2 * 0.25])
     assert script.posteriors == [(1.5, 2.5), (4.0, 2.0)]
 
@@ -39,10 +45,10 @@ def test_a_floor_far_below_the_others_counts_as_a_hundredth_of_a_typical_one():
     """Floors (0.4, 1e-9), mean 0.2: 3 plays owed of arm 1 are 3 / 0.002 parts, times 0.2 / 5."""
     problem = Problem(2, plays=1, floors=[0.4, 1e-9])
     policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
-    state.rounds[0], state.refresh[0] = 10, 11
-    state.played[:], state.promised[:] = [9, 3], [0, 6]
-    constants = policy.constants(Situation(problem))
-    policy.score(scores, np.arange(2), state, problem.terms, constants, Script([0.5, 0.25]))
+    state.rounds[0], state.played[:] = 10, [9, 3]
+    terms = problem.terms._replace(promised=np.array([0.0, 6.0]))
+    constants, memory = policy.constants(Situation(problem)), unpriced(2)
+    policy.score(scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 60.0])
 
 
@@ -51,9 +57,9 @@ def test_a_small_eta_is_taken_as_it_is(eta):
     """One arm, floor 0.4, owed 2 after 10 rounds: 0.4 x 2 / (eta 0.4) = 2 / eta."""
     problem = Problem(1, plays=1, floors=0.4)
     policy, state, scores = make_policy("priced", eta=eta), new_state(1), np.empty(1)
-    state.rounds[:], state.played[:] = [10, 11], 2
-    constants = policy.constants(Situation(problem))
-    policy.score(scores, np.arange(1), state, problem.terms, constants, Script([0.5]))
+    state.rounds[0], state.played[:] = 10, 2
+    constants, memory = policy.constants(Situation(problem)), unpriced(1)
+    policy.score(scores, np.arange(1), state, problem.terms, constants, memory, Script([0.5]))
     assert scores.tolist() == pytest.approx([0.5 + 2 / eta])
 
 
@@ -64,9 +70,10 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     state.awake_counts[:] = [900, 800, 700]
     state.feedbacks[:] = [10**9] * 3
     state.reward_sums[:] = [0.4e9, 0.5e9, 0.7e9]
-    refresh_prices(state, problem.terms)
-    assert state.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
-    assert state.refresh[0] == 1_100
+    memory = make_policy("priced").new_memory(len(problem.arms))
+    refresh_prices(state, problem.terms, memory)
+    assert memory.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
+    assert memory.refresh[0] == 1_100
 
 
 def test_its_values_are_posterior_means_times_weights():
@@ -75,18 +82,20 @@ def test_its_values_are_posterior_means_times_weights():
     state = new_state(2)
     state.rounds[0] = 10
     state.awake_counts[:], state.feedbacks[:], state.reward_sums[:] = [10, 10], [0, 2], [0, 2]
-    refresh_prices(state, problem.terms)
-    assert state.prices == pytest.approx([1.25, 0.0])
+    memory = make_policy("priced").new_memory(len(problem.arms))
+    refresh_prices(state, problem.terms, memory)
+    assert memory.prices == pytest.approx([1.25, 0.0])
 
 
 def test_prices_are_computed_anew_when_the_rounds_have_grown_by_a_tenth():
     problem, policy = Problem(3, plays=1, floors=[0.3, 0.2, 0.0]), make_policy("priced")
     constants, state = policy.constants(Situation(problem)), new_state(3)
-    scores, rng, due = np.empty(3), np.random.default_rng(1), []
+    scores, memory, due = np.empty(3), policy.new_memory(3), []
+    rng = np.random.default_rng(1)
     for now in range(2_000):
-        before = int(state.refresh[0])
-        policy.score(scores, np.arange(3), state, problem.terms, constants, rng)
-        if state.refresh[0] != before:
+        before = int(memory.refresh[0])
+        policy.score(scores, np.arange(3), state, problem.terms, constants, memory, rng)
+        if memory.refresh[0] != before:
             due.append(now)
         state.rounds[0] += 1
     assert due[:12] == list(range(12))
@@ -100,10 +109,10 @@ def test_an_arm_without_a_floor_that_is_still_owed_plays_counts_as_a_typical_one
     """Floors (0.4, 0), eta 5: arm 1 is owed 3 of 6 promised, 0.4 x 3 / (5 x 0.4) = 0.6."""
     problem = Problem(2, plays=1, floors=[0.4, 0.0])
     policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
-    state.rounds[0], state.refresh[0] = 10, 11
-    state.played[:], state.promised[:] = [9, 3], [0, 6]
-    constants = policy.constants(Situation(problem))
-    policy.score(scores, np.arange(2), state, problem.terms, constants, Script([0.5, 0.25]))
+    state.rounds[0], state.played[:] = 10, [9, 3]
+    terms = problem.terms._replace(promised=np.array([0.0, 6.0]))
+    constants, memory = policy.constants(Situation(problem)), unpriced(2)
+    policy.score(scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 0.6])
 
 

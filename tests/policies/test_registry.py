@@ -11,12 +11,14 @@ import pytest
 
 from evenhand import InputError, Policy, Problem, make_policy
 from evenhand.optimum import Awake
-from evenhand.policies import REGISTRY, Nature, Situation, plain
-from evenhand.policies.base import WithEta
+from evenhand.policies import Situation
+from evenhand.policies._policy import WithEta, plain
+from evenhand.policies._registry import BUILT_IN
 
+REGISTRY = {policy.name: policy for policy in BUILT_IN}
 ALL = list(REGISTRY)
 PROBLEM = Problem(3, plays=2, floors=0.2)
-NATURE = Nature(PROBLEM.floors, Awake(np.ones(3), np.empty((0, 0), dtype=bool), np.empty(0)))
+SECRETS = PROBLEM.floors, Awake(np.ones(3))
 
 
 def test_the_promised_policies_are_there():
@@ -87,10 +89,10 @@ def test_eta_must_be_positive(name, eta):
 @pytest.mark.parametrize("name", WITH_ETA)
 def test_the_papers_eta_depends_on_the_horizon(name):
     policy = make_policy(name, eta="paper")
-    situation = Situation(Problem(6, plays=3), 20_000, NATURE)
+    situation = Situation(Problem(6, plays=3), 20_000, *SECRETS)
     assert policy.constants(situation).eta == pytest.approx(63.55, abs=0.005)
     with pytest.raises(InputError, match="needs a horizon"):
-        policy.constants(Situation(PROBLEM, None, NATURE))
+        policy.constants(Situation(PROBLEM, None, *SECRETS))
 
 
 @pytest.mark.parametrize("name", [n for n in ALL if "debt" in make_policy(n).parameters()])

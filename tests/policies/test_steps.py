@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.policies import new_state
-from evenhand.policies.steps import advance, choose, learn, nth_largest
-from evenhand.problem import Terms
+from evenhand import Problem
+from evenhand.policies._state import new_state
+from evenhand.policies._steps import advance, choose, learn, nth_largest
 
 few_values = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=30)
 any_values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
@@ -85,7 +85,7 @@ def test_choosing_from_sorted_scores_takes_linear_time():
     reflected=st.booleans(),
 )
 def test_debts_follow_their_definition_and_are_never_negative(plays, floors, reflected):
-    state, terms = new_state(3), Terms(3, np.ones(3), np.array(floors))
+    state, terms = new_state(3), Problem(3, plays=3, floors=floors).terms
     queue, played = [0.0] * 3, [0] * 3
     for t, row in enumerate(plays, start=1):
         chosen = np.flatnonzero(row)

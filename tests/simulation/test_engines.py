@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand import Beta, Environment, Geometric, Joint, Problem, Recorded, Trace, make_policy
-from evenhand.policies import REGISTRY, Policy
+from evenhand.policies import Policy
+from evenhand.policies._registry import BUILT_IN
+from evenhand.simulation._engine import run_reference
 from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation.engine import run_reference
-from evenhand.simulation.run import Run, new_watch, streams
+from evenhand.simulation._run import Run, new_watch, streams
 
 FORMS = {"debt": ("cumulative", "reflected"), "rewards": ("fractional", "binarised")}
 ROUNDS = 120
@@ -19,7 +20,7 @@ ROUNDS = 120
 
 def variants():
     """Every registered policy with every form of debt and rewards that it knows."""
-    for name in REGISTRY:
+    for name in (policy.name for policy in BUILT_IN):
         forms = {k: v for k, v in FORMS.items() if k in make_policy(name).parameters()}
         for values in product(*forms.values()):
             yield make_policy(name, **dict(zip(forms, values, strict=True)))
@@ -146,7 +147,7 @@ def favour(mean):
     return WISH - mean
 
 
-def contrary_score(scores, awake, state, terms, constants, rng):
+def contrary_score(scores, awake, state, terms, constants, memory, rng):
     for j in range(awake.size):
         i = awake[j]
         scores[j] = favour((1.0 + state.reward_sums[i]) / (2.0 + state.feedbacks[i]))

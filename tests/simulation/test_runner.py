@@ -19,7 +19,7 @@ from evenhand import (
     make_policy,
     simulate,
 )
-from evenhand.simulation import runner
+from evenhand.simulation import _runner as runner
 
 
 def same(one, two):
@@ -74,8 +74,8 @@ def test_numpy_numbers_are_as_good_as_any(setting_1, tmp_path):
 def test_provenance_can_repeat_a_joint_table(setting_1):
     environment = Environment(Problem(2, plays=1), 0.5, Joint([[1, 0], [1, 1]], [0.25, 0.75]))
     told = simulate(environment, ["uniform"], horizon=5).provenance["settings"]["availability"]
-    assert (told["kind"], told["chances"]) == ("joint", [0.25, 0.75])
-    assert told["table"] == [[1, 0], [1, 1]]
+    assert told["probabilities"] == [0.25, 0.75]
+    assert told["sets"] == [[1, 0], [1, 1]]
 
 
 def test_all_policies_face_the_same_awake_sets_and_rewards():
@@ -129,7 +129,7 @@ def test_recorded_rewards_count_as_far_as_they_are_played():
 
 def test_an_optimum_that_cannot_be_found_costs_no_play(setting_1, monkeypatch):
     played = []
-    monkeypatch.setattr(runner, "find_yardsticks", lambda environment: 1 / 0)
+    monkeypatch.setattr(runner, "find_best", lambda environment: 1 / 0)
     monkeypatch.setattr(runner, "play_all", lambda *a, **o: played.append(1))
     with pytest.raises(ZeroDivisionError):
         simulate(setting_1, ["uniform"], horizon=10)

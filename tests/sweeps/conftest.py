@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from evenhand.sweeps import Grid, speed
-from evenhand.sweeps.instances import Generated
+from evenhand.generate import Generated
+from evenhand.sweeps import Grid
+from evenhand.sweeps import _speed as speed
 
 FILE = """
 horizons = [50, 200]
@@ -53,6 +54,16 @@ class Deadly(Generated):
 
     def build(self):
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def with_a_deadly_one(replications):
+    """A grid of three instances, the middle one of which kills its workers."""
+    instances = {
+        "before": Generated(5, 2, 0.5, 0),
+        "deadly": Deadly(5, 2, 0.9, 7),
+        "after": Generated(5, 2, 0.9, 1),
+    }
+    return Grid(instances, ["lfg"], 50, replications, seed=7)
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from functools import partial
 import polars as pl
 import pytest
 
-from evenhand import InputError
-from evenhand.sealed import sealed_parquet
-from evenhand.sweeps import folder as disk
-from evenhand.sweeps.tasks import part_of
+from evenhand import InputError, SweepResults
+from evenhand._base.provenance import matching_versions
+from evenhand._base.sealed import sealed_parquet
+from evenhand.sweeps import _folder as disk
+from evenhand.sweeps._parts import part_of
 from tests.sweeps.conftest import FILE
 
 
@@ -27,9 +28,17 @@ def out(tmp_path):
     return tmp_path / "out"
 
 
-def start(out, grid, *, resume=False):
-    disk.check(out, grid, resume=resume)
-    with disk.opened(out, grid) as missing:
+def check(out, grid, *, resume, any_version=False):
+    return disk.check(out, grid, resume=resume, any_version=any_version)
+
+
+def opened(out, grid, *, any_version=False):
+    return disk.opened(out, grid, any_version=any_version)
+
+
+def start(out, grid, *, resume=False, any_version=False):
+    check(out, grid, resume=resume, any_version=any_version)
+    with opened(out, grid, any_version=any_version) as missing:
         return missing
 
 
@@ -43,7 +52,7 @@ def test_what_no_part_holds_is_missing(out, grid):
 def test_a_sweep_that_is_there_already_is_only_gone_on_with_if_asked(out, grid):
     start(out, grid)
     with pytest.raises(InputError, match="holds a sweep already; to go on with it, resume it"):
-        disk.check(out, grid, resume=False)
+        check(out, grid, resume=False)
 
 
 @pytest.mark.parametrize(
@@ -51,17 +60,21 @@ def test_a_sweep_that_is_there_already_is_only_gone_on_with_if_asked(out, grid):
     [
         ("seed = 7", "seed = 8", "seed is 7 there and 8 here"),
         ("horizons = [50, 200]", "horizons = [50]", r"horizons\[1\] is only there"),
-        ("floor = 0.5", "floor = 0.55", r"instances.setting 1.floors\[0\] is 0.5 there and 0.55 h"),
-        ("eta = [1, 10]", "eta = [1, 20]", "policies.tscsf-b eta=10 debt=cumulative is only there"),
-        ("eta = [1, 10]", "eta = [10, 1]", "policies are in another order"),
-        ("tightness = [0.5,", "tightness = [0.4,", "tightness=0.5 seed=0 is only there"),
+        ("floor = 0.5", "floor = 0.55", r"instances\[0\].arms\[0\].floor is 0.5 there and 0.55 h"),
+        (
+            "eta = [1, 10]",
+            "eta = [1, 20]",
+            r"policies\[2\].eta is 10.0 there and 20.0 here",
+        ),
+        ("eta = [1, 10]", "eta = [10, 1]", r"policies\[0\].eta is 1.0 there and 10.0 here"),
+        ("tightness = [0.5,", "tightness = [0.4,", r"generate.tightness is 0.5 there and 0.4 here"),
     ],
 )
 def test_results_of_another_file_are_refused_with_the_difference(load, out, old, new, difference):
     start(out, load())
     other = load(FILE.replace(old, new, 1))
     with pytest.raises(InputError, match=f"holds results of another sweep: .*{difference}"):
-        disk.check(out, other, resume=True)
+        check(out, other, resume=True)
 
 
 def test_other_versions_are_refused_because_bits_could_differ(out, grid):
@@ -69,8 +82,23 @@ def test_other_versions_are_refused_because_bits_could_differ(out, grid):
     about = json.loads((out / disk.ABOUT).read_text())
     about["matching"]["numpy"] = "1.0"
     (out / disk.ABOUT).write_text(json.dumps(about))
-    with pytest.raises(InputError, match=r"versions.numpy is '1.0' there"):
-        disk.check(out, grid, resume=True)
+    with pytest.raises(InputError, match=r"other code, .*: versions.numpy is '1.0' there"):
+        check(out, grid, resume=True)
+    assert start(out, grid, resume=True, any_version=True) == [range(300)]
+    assert start(out, grid, resume=True) == [range(300)], "asked once is enough"
+    said = json.loads((out / disk.ABOUT).read_text())
+    assert said["matching"]["numpy"] == "1.0"
+    assert [other["numpy"] for other in said["also"]] == [matching_versions()["numpy"]]
+
+
+@pytest.mark.parametrize("version", [None, 0, 2, "1"])
+def test_a_folder_of_another_format_is_refused_with_a_sentence(out, grid, version):
+    start(out, grid)
+    about = json.loads((out / disk.ABOUT).read_text())
+    about["version"] = version
+    (out / disk.ABOUT).write_text(json.dumps(about))
+    with pytest.raises(InputError, match=r"sweep.json is of version .* of the format, and this"):
+        SweepResults(out)
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(out, grid):
@@ -78,7 +106,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(out, grid):
     (out / "thesis.tex").write_text("x")
     for resume in (False, True):
         with pytest.raises(InputError, match="output folder must be empty or new"):
-            disk.check(out, grid, resume=resume)
+            check(out, grid, resume=resume)
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
 
 
@@ -90,7 +118,7 @@ def test_rubble_of_a_killed_sweep_is_cleared_and_never_counted(out, grid):
     half.write_bytes(b"PAR1 half")
     mine = out / ".notes"
     mine.write_text("kept")
-    assert disk.check(out, grid, resume=True) == [range(10, 300)]
+    assert check(out, grid, resume=True) == [range(10, 300)]
     assert start(out, grid, resume=True) == [range(10, 300)]
     assert not half.exists()
     assert mine.exists()
@@ -107,13 +135,13 @@ def test_two_sweeps_do_not_write_into_one_folder(out, grid):
     refused = []
 
     def other():
-        check = partial(disk.check, out, grid, resume=True)
-        for attempt in (check, disk.opened(out, grid).__enter__):
+        checking = partial(check, out, grid, resume=True)
+        for attempt in (checking, opened(out, grid).__enter__):
             with pytest.raises(InputError, match="being written by another process"):
                 attempt()
             refused.append(attempt)
 
-    with disk.opened(out, grid):
+    with opened(out, grid):
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()
@@ -126,7 +154,7 @@ def test_parts_that_overlap_or_exceed_the_grid_are_refused(out, grid, runs):
     write_part(out, grid, range(10))
     write_part(out, grid, runs)
     with pytest.raises(InputError, match="must be a part of this sweep"):
-        disk.check(out, grid, resume=True)
+        check(out, grid, resume=True)
 
 
 # Parts that are not what their names say
@@ -174,7 +202,7 @@ def flip_a_bit(out, load):
 def test_a_part_that_does_not_fit_is_put_aside_and_played_again(played, grid, load, damage, caplog):
     damage(played, load)
     load()
-    assert disk.check(played, grid, resume=True) == [range(300)]
+    assert check(played, grid, resume=True) == [range(300)]
     assert start(played, grid, resume=True) == [range(300)]
     assert "is put aside and played again" in caplog.text
     assert len(list((played / disk.PARTS).glob("*.damaged"))) == 2

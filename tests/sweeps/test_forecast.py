@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 
-from evenhand.sweeps.engines import Local
-from evenhand.sweeps.forecast import forecast, probe
-from evenhand.sweeps.run import conduct
+from evenhand.sweeps._backends import Processes
+from evenhand.sweeps._forecast import forecast, probe
+from evenhand.sweeps._run import conduct
 from tests.sweeps.conftest import FILE
-from tests.sweeps.test_conductor import TOO_MUCH
+from tests.sweeps.test_scheduler import TOO_MUCH
 
 
 def test_an_estimate_is_of_the_right_order(load, tmp_path):
     grid = load(FILE.replace("[50, 200]", "[20_000]"))
     found = forecast(grid, [range(grid.runs)])
-    board, _ = conduct(grid, tmp_path / "out", lambda: Local(1), resume=False)
+    board, _ = conduct(grid, tmp_path / "out", lambda: Processes(1), resume=False)
     assert board.busy / 3 < found.seconds < 3 * board.busy
     assert found.warnings == []
 

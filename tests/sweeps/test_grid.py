@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
+import math
+from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
-from evenhand import InputError
-from evenhand.sweeps.instances import Generated
+from evenhand import (
+    Beta,
+    Environment,
+    Generated,
+    Geometric,
+    Grid,
+    InputError,
+    Joint,
+    Problem,
+    Recorded,
+    Trace,
+    make_policy,
+)
+from evenhand.files._grid import grid_from
 from tests.sweeps.conftest import FILE
 
 
@@ -32,11 +47,11 @@ def test_everything_is_crossed(grid):
 
 def test_cells_are_numbered_instances_first_then_policies_then_horizons(grid):
     cells = [grid.cell(number) for number in range(grid.cells)]
-    assert len({str(cell) for cell in cells}) == grid.cells
-    assert str(cells[0]) == "setting 1 | tscsf-b eta=1 debt=cumulative | T=50"
-    assert str(cells[1]) == "setting 1 | tscsf-b eta=1 debt=cumulative | T=200"
-    assert str(cells[2]) == "setting 1 | tscsf-b eta=1 debt=reflected | T=50"
-    assert str(cells[10]).startswith("random tightness=0.5 seed=0 |")
+    assert len({str(cell.place) for cell in cells}) == grid.cells
+    assert str(cells[0].place) == "setting 1 | tscsf-b eta=1 debt=cumulative | T=50"
+    assert str(cells[1].place) == "setting 1 | tscsf-b eta=1 debt=cumulative | T=200"
+    assert str(cells[2].place) == "setting 1 | tscsf-b eta=1 debt=reflected | T=50"
+    assert str(cells[10].place).startswith("random tightness=0.5 seed=0 |")
     assert sum(cell.horizon for cell in cells) * grid.replications == grid.rounds
 
 
@@ -50,13 +65,13 @@ def test_instances_may_be_files_for_simulate(load, tmp_path):
     (tmp_path / "one.toml").write_text(f'plays = 1\nhorizon = 9\n{arms}[[policies]]\nname="ucb"')
     text = 'horizons = 5\n[[instances]]\nfiles = ["one.toml"]\n[[policies]]\nname = "uniform"'
     (instance,) = load(text).instances
-    assert (instance.name, instance.arms, instance.plays) == ("one", 1, 1)
+    assert (instance.name, instance.arms) == ("one", 1)
     assert instance.build().problem.floors.tolist() == [0.5]
 
 
 def test_a_generated_instance_depends_on_its_numbers_alone():
-    one, two = (Generated("x", 8, 2, 0.9, seed).build() for seed in (3, 4))
-    again = Generated("another name", 8, 2, 0.9, 3).build()
+    one, two = (Generated(8, 2, 0.9, seed).build() for seed in (3, 4))
+    again = Generated(8, 2, 0.9, 3).build()
     assert one.means.tolist() == again.means.tolist()
     assert one.problem == again.problem
     assert one.means.tolist() != two.means.tolist()
@@ -73,11 +88,11 @@ def test_a_generated_instance_depends_on_its_numbers_alone():
         (
             "horizons = [50, 200]",
             "horizons = []",
-            "must have horizons: without any the grid is empty",
+            "horizons must be at least one value",
         ),
         ("horizons = [50, 200]", "horizons = [50, 50]", "horizons must be different"),
         ("horizons = [50, 200]", "horizons = [0]", "horizon must be a whole number of at least 1"),
-        ("horizons = [50, 200]", "", "must have horizons: without any the grid is empty"),
+        ("horizons = [50, 200]", "", "horizons must be given: without any the grid is empty"),
         ("eta = [1, 10]", "eta = []", "eta of policy 'tscsf-b' must be at least one value"),
         ("eta = [1, 10]", "eta = [1, -1]", "eta of policy 'tscsf-b' must be a number above 0"),
         ("eta = [1, 10]", "eta = [1, 1.0]", "eta=1 debt=cumulative' twice"),
@@ -121,15 +136,13 @@ def test_a_horizon_beyond_a_trace_is_refused(load, tmp_path):
         load(text)
 
 
-@pytest.mark.parametrize("key", ["instances", "policies", "horizons"])
-def test_an_empty_grid_is_refused(load, grid, key):
+@pytest.mark.parametrize("key", ["instances", "policies"])
+def test_an_empty_grid_is_refused(load, key):
     rest = {"instances": '[[instances]]\nname = "x"\ngenerate = {}', "horizons": "horizons = 5"}
     rest["policies"] = '[[policies]]\nname = "lfg"'
     text = f"{key} = []\n" + "\n".join(rest[name] for name in sorted(rest) if name != key)
     with pytest.raises(InputError, match=f"must have {key}: without any the grid is empty"):
         load(text)
-    with pytest.raises(InputError, match=f"{key} of a grid must be at least one, got 'none'"):
-        dataclasses.replace(grid, **{key: ()})
 
 
 def test_long_seeds_give_different_names(load):
@@ -141,3 +154,166 @@ def test_long_seeds_give_different_names(load):
 def test_a_file_of_instances_must_be_one(load, files):
     with pytest.raises(InputError, match=r"a file of instances must be|cannot read"):
         load(f'horizons = 5\n[[instances]]\nfiles = {files}\n[[policies]]\nname = "lfg"')
+
+
+# The file of a simulation
+
+SIMULATION = """
+plays = 1
+horizon = 40
+replications = 2
+seed = 3
+[[arms]]
+name = "a"
+floor = 0.3
+mean = 0.4
+availability = 0.9
+[[arms]]
+name = "b"
+mean = 0.6
+availability = 0.5
+[[policies]]
+name = "lfg"
+"""
+
+
+def test_the_file_of_a_simulation_is_a_grid_of_one_instance(load):
+    grid = load(SIMULATION)
+    assert [instance.name for instance in grid.instances] == ["grid"]
+    assert (grid.horizons, grid.replications, grid.seed) == ((40,), 2, 3)
+    several = load(SIMULATION.replace("horizon = 40", "horizon = [40, 50]"))
+    assert several.horizons == (40, 50)
+
+
+def test_a_trace_gives_the_horizon_where_none_is_said(load, tmp_path):
+    (tmp_path / "awake.csv").write_text("a,b\n1,0\n1,1\n1,1\n")
+    bare = SIMULATION.replace("horizon = 40\n", "")
+    bare = bare.replace("availability = 0.9", "").replace("availability = 0.5", "")
+    text = bare + "[availability]\ntrace = 'awake.csv'\n"
+    assert load(text).horizons == (3,)
+
+
+def test_horizon_and_horizons_are_the_same_and_not_both_are_given(load):
+    with pytest.raises(InputError, match="horizon and horizons must not both be given"):
+        load(SIMULATION.replace("horizon = 40", "horizon = 40\nhorizons = [40]"))
+
+
+# In Python
+
+ENVIRONMENT = Environment(Problem(["a", "b"], plays=1, floors=0.2), [0.3, 0.6], 0.9)
+GOOD = {"instances": {"x": ENVIRONMENT}, "policies": ["lfg"], "horizons": [10]}
+
+
+def test_a_grid_is_made_of_environments_policies_and_horizons():
+    grid = Grid(
+        {"given": ENVIRONMENT, "drawn": Generated(5, 2, 0.9, seed=1)},
+        {"ours": make_policy("priced"), "rival": "lfg"},
+        [10, 20],
+        replications=3,
+        seed=7,
+        delay=2,
+        checkpoints=(5, 6),
+    )
+    assert (grid.cells, grid.runs) == (8, 24)
+    assert str(grid.cell(7).place) == "drawn | rival | T=20"
+    assert grid.describe()["checkpoints"] == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"horizons": (0, -3)}, "horizon must be a whole number of at least 1, got 0"),
+        ({"horizons": ()}, "horizons must be at least one value"),
+        ({"horizons": "ten"}, "horizon must be a whole number"),
+        ({"replications": 0}, "replications must be a whole number of at least 1, got 0"),
+        ({"seed": "x"}, "seed must be a whole number of at least 0, got 'x'"),
+        ({"policies": "lfg"}, "policies must be a list of policies"),
+        ({"policies": []}, "policies must be at least one"),
+        ({"policies": ["lgf"]}, "did you mean 'lfg'"),
+        ({"policies": {"": "lfg"}}, "label of a policy must be a non-empty string"),
+        ({"instances": {}}, "instances of a grid must be a mapping"),
+        ({"instances": {"x": 3}}, "instance 'x' must be an Environment or Generated, got 3"),
+        ({"instances": {"": ENVIRONMENT}}, "name of an instance must be"),
+        ({"delay": -1}, "delay must be"),
+        ({"checkpoints": (1, 2, 3)}, "checkpoints must be two numbers"),
+        ({"checkpoints": (1, 0)}, "later checkpoints must be a whole number of at least 1"),
+        ({"limits": {"y": {"horizons": [5]}}}, "unknown instance 'y'"),
+        ({"limits": {"x": {"horizon": [5]}}}, "did you mean 'horizons'"),
+        ({"limits": {"x": {"policies": ["ucb"]}}}, "unknown policy label of instance 'x' 'ucb'"),
+        ({"limits": {"x": {"policies": []}}}, "policies of instance 'x' must be at least one"),
+        ({"limits": {"x": 3}}, "limit of instance 'x' must be a mapping"),
+    ],
+)
+def test_everything_it_is_given_is_checked(changed, message):
+    with pytest.raises(InputError, match=message):
+        Grid(**{**GOOD, **changed})
+
+
+def test_it_cannot_be_changed():
+    grid = Grid(**GOOD)
+    with pytest.raises(FrozenInstanceError):
+        grid.seed = 8
+
+
+def test_limits_leave_cells_out_and_the_numbers_have_no_gaps():
+    grid = Grid(
+        {"x": ENVIRONMENT, "y": ENVIRONMENT, "z": ENVIRONMENT},
+        ["lfg", "ucb", "priced"],
+        [10, 20],
+        limits={"y": {"policies": ["priced"], "horizons": [5]}, "z": {"policies": ["ucb"]}},
+    )
+    places = [str(grid.cell(number).place) for number in range(grid.cells)]
+    assert places[6:] == ["y | priced | T=5", "z | ucb | T=10", "z | ucb | T=20"]
+    assert grid.rounds == 3 * 30 + 5 + 30
+    assert list(grid.numbering.of("z")) == [7, 8]
+
+
+# Described in the words of its file
+
+TRACED = Trace([[1, 0], [1, 1], [0, 1]])
+DESCRIBED = {
+    "independent": ENVIRONMENT,
+    "weights": Environment(Problem(2, 1, weights=[1, 2.5]), [0.1, 0.2], [0.3, 1 / 3]),
+    "joint": Environment(Problem(2, 1), 0.5, Joint([["1"], ["1", "2"], []], [0.1, 0.2, 0.7])),
+    "beta": Environment(Problem(2, 1), 0.5, 0.5, Beta(7)),
+    "trace": Environment(Problem(2, 1), 0.5, TRACED),
+    "recorded": Environment(Problem(2, 1), None, TRACED, Recorded([[0.5, 0], [1, 0.25], [0, 1]])),
+    "generated": Generated(4, 2, 0.9, seed=11),
+}
+POLICIES = {
+    "a": make_policy("tscsf-b", eta=math.inf, debt="reflected"),
+    "b": make_policy("priced"),
+    "c": make_policy("lfg", eta="paper"),
+}
+
+
+@pytest.mark.parametrize("delay", [0, 3, Geometric(2.5)])
+def test_what_it_says_of_itself_is_read_back_as_the_same_grid(delay, tmp_path):
+    limits = {"joint": {"policies": ["b"]}, "beta": {"horizons": [2]}}
+    grid = Grid(DESCRIBED, POLICIES, [2, 3], 4, 5, delay, limits=limits)
+    said = json.loads(json.dumps(grid.describe()))
+    again = Grid(**grid_from(said, tmp_path)._asdict())
+    assert again.describe() == grid.describe()
+    assert again.digest == grid.digest
+    for one, two in zip(grid.instances, again.instances, strict=True):
+        before, after = one.build(), two.build()
+        assert before.problem == after.problem
+        for old, new in zip(
+            (*before.awake, before.means), (*after.awake, after.means), strict=True
+        ):
+            np.testing.assert_array_equal(old, new)
+        assert before.rewards == after.rewards or isinstance(before.rewards, Recorded)
+
+
+def test_a_long_trace_is_told_apart_but_not_written_out(tmp_path):
+    rounds = np.ones((2_000, 2), dtype=bool)
+    other = rounds.copy()
+    other[1_999, 0] = False
+    one, two = (
+        Grid({"x": Environment(Problem(2, 1), 0.5, Trace(table))}, ["lfg"], 5)
+        for table in (rounds, other)
+    )
+    assert one.digest != two.digest
+    assert len(json.dumps(one.describe())) < 2_000
+    with pytest.raises(InputError, match="trace must be the name of a CSV file, or a list"):
+        grid_from(one.describe(), tmp_path)

@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.policies import make_policy
+from evenhand import Generated
 from evenhand.sweeps import Grid
-from evenhand.sweeps.instances import Generated
-from evenhand.sweeps.speed import LEAST_SECONDS, MOST_TASKS, TASK_SECONDS, Cutter, Speed, guess
+from evenhand.sweeps._speed import LEAST_SECONDS, MOST_TASKS, TASK_SECONDS, Cutter, Speed, guess
 
 
 def grid_of(instances=3, horizons=(100,), replications=10):
-    made = tuple(Generated(str(i), 5 + i, 2, 0.9, i) for i in range(instances))
-    policies = {name: make_policy(name) for name in ("lfg", "uniform")}
-    return Grid(made, policies, horizons, replications, seed=1)
+    made = {str(i): Generated(5 + i, 2, 0.9, i) for i in range(instances)}
+    return Grid(made, ["lfg", "uniform"], horizons, replications, seed=1)
 
 
 def cut_all(cutter, workers=2):

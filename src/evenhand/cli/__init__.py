@@ -1,48 +1,73 @@
-"""The command line: one file a command."""
+"""The command line: one file a command, loaded when it is called."""
 
 from __future__ import annotations
 
 import io
 import signal
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from evenhand.cli.compare import compare
-from evenhand.cli.movielens import app as movielens
-from evenhand.cli.optimum import INFEASIBLE, optimum
-from evenhand.cli.policies import policies
-from evenhand.cli.report import report
-from evenhand.cli.reproduce import reproduce
-from evenhand.cli.screen import Stopped, errors, say, screen
-from evenhand.cli.simulate import simulate
-from evenhand.cli.study import study
-from evenhand.cli.sweep import sweep
+from evenhand.cli._screen import INFEASIBLE, Stopped, errors, say, screen
 from evenhand.errors import EvenhandError, InfeasibleFloors
 
-app = typer.Typer(
+__all__ = ["main"]
+
+_COMMANDS: Mapping[str, str] = {
+    "simulate": "Play the policies of FILE in its environment and say how they did.",
+    "compare": "Run policies on FILE's instance: worst shortfall at the horizon against regret.",
+    "optimum": "Find the best that could be had in FILE's environment, and what each floor costs.",
+    "policies": "List the policies, what each one does, and its parameters with their defaults.",
+    "sweep": "Play every cell of FILE's grid; a sweep that was stopped goes on with --resume.",
+    "report": "Write the page of a sweep, FOLDER/report.html, or its summary as a table.",
+    "reproduce": "Run the paper's evaluation and tell, claim by claim, what holds.",
+    "study": "Compare priced with the other policies on random feasible instances.",
+    "movielens": "The movie experiment on MovieLens, or your ratings.",
+}
+
+
+class _Commands(TyperGroup):
+    """Loads a command when it is called; their list comes from the table above."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load a command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"{__name__}._{cmd_name}")
+        own = getattr(module, "app", None)
+        if own is None:
+            own = typer.Typer(add_completion=False, rich_markup_mode=None)
+            own.command(cmd_name)(getattr(module, cmd_name))
+        return get_command(own)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+_app = typer.Typer(
+    cls=_Commands,
     name="evenhand",
-    help="Even-handed bandits: play the best arms that are awake, and give each arm its share.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(reproduce)
-app.command()(simulate)
-app.command()(optimum)
-app.command()(compare)
-app.command()(policies)
-app.command()(study)
-app.command()(sweep)
-app.command()(report)
-app.add_typer(movielens, name="movielens")
 
 
-@app.callback(invoke_without_command=True)
-def top(
+@_app.callback(invoke_without_command=True)
+def _top(
     show_version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.")
     ] = False,
@@ -67,7 +92,7 @@ def main() -> None:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
-        app()
+        _app()
     except EvenhandError as error:
         say(errors, f"evenhand: {error}")
         sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)

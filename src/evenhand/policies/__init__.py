@@ -1,17 +1,18 @@
 """One algorithm a file, and the registry that names them all."""
 
-from evenhand.policies.base import Nature, Policy, Situation, plain
-from evenhand.policies.registry import REGISTRY, make_policy
-from evenhand.policies.state import State, new_state, posterior_means
+from evenhand._base.terms import Terms
+from evenhand.policies._labels import label_policies
+from evenhand.policies._policy import Policy, Situation
+from evenhand.policies._registry import make_policy, register_policy, registered_policies
+from evenhand.policies._state import State
 
 __all__ = [
-    "REGISTRY",
-    "Nature",
     "Policy",
     "Situation",
     "State",
+    "Terms",
+    "label_policies",
     "make_policy",
-    "new_state",
-    "plain",
-    "posterior_means",
+    "register_policy",
+    "registered_policies",
 ]

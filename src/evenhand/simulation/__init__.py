@@ -1,7 +1,6 @@
 """Simulation: one readable engine, one compiled engine, the same bits."""
 
-from evenhand.simulation.delay import Geometric
-from evenhand.simulation.runner import simulate
-from evenhand.simulation.settings import Settings
+from evenhand._base.delay import Geometric
+from evenhand.simulation._runner import simulate
 
-__all__ = ["Geometric", "Settings", "simulate"]
+__all__ = ["Geometric", "simulate"]

@@ -8,31 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.arrays import Floats, Integers
-from evenhand.availability import draw_awake
-from evenhand.environment import World, draw_rewards
-from evenhand.machine import compiled
-from evenhand.policies.base import Score
-from evenhand.policies.state import State, new_state
-from evenhand.policies.steps import advance, choose, learn
-from evenhand.policies.tscsf_b import score
-from evenhand.problem import Terms
-from evenhand.simulation.delay import Wait, draw_wait
-from evenhand.simulation.run import Record, Run, Streams, Watch
+from evenhand._base.arrays import Floats, Integers
+from evenhand._base.delay import Wait, draw_wait
+from evenhand._base.machine import compiled
+from evenhand._base.nature import Awake, Payoffs, draw_awake, draw_rewards
+from evenhand._base.terms import Terms
+from evenhand.policies._policy import Score
+from evenhand.policies._state import State, new_state
+from evenhand.policies._steps import advance, choose, learn
+from evenhand.policies._tscsf_b import score
+from evenhand.simulation._run import Record, Run, Streams, Watch
 
 Totals = tuple[Integers, Floats, Floats]
 
 
 def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
-    problem = run.environment.problem
-    state = new_state(len(problem.arms))
+    nature = run.environment
+    problem, arms = nature.problem, len(nature.problem.arms)
+    state = new_state(arms)
     record = Record(np.zeros(run.checkpoints.size), np.zeros(run.checkpoints.size), state)
     kernel_for(run.policy.score)(
         run.horizon,
-        run.environment.world,
+        nature.awake,
+        nature.payoffs,
         problem.terms,
         run.constants,
+        run.policy.new_memory(arms),
         (run.policy.reflected, run.policy.binarised),
         run.wait,
         state,
@@ -45,9 +47,11 @@ def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
 
 def play(
     horizon: int,
-    world: World,
+    awake: Awake,
+    payoffs: Payoffs,
     terms: Terms,
     constants: Any,
+    memory: Any,
     forms: tuple[bool, bool],
     wait: Wait,
     state: State,
@@ -55,17 +59,17 @@ def play(
     streams: Streams,
     watch: Watch,
 ) -> None:
-    """Play all rounds; :mod:`evenhand.simulation.engine` says what each step means.
+    """Play all rounds; :mod:`evenhand.simulation._engine` says what each step means.
 
     Feedback under way waits in a heap ordered by (due round, order of sending).
     """
     reflected, binarised = forms
     done, stop = watch
-    sets, values, weights, plays = world.sets, world.values, terms.weights, terms.plays
+    values, weights, plays = payoffs.values, terms.weights, terms.plays
     waking, rewarding, delaying, policy = streams
     checkpoints, expected_at, realised_at = totals
     arms = terms.weights.size
-    awake, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
+    present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, scratch = np.empty(arms), np.empty(arms), np.empty(arms)
     expected, realised, place, sent = 0.0, 0.0, 0, 0
     pending = [(0, 0, 0, 0.0)]
@@ -74,12 +78,12 @@ def play(
     for now in range(horizon):
         if stop[0] != 0:
             break
-        here = awake[: draw_awake(awake, sets, now, waking)]
-        draw_rewards(rewards, world, now, rewarding)
+        here = present[: draw_awake(present, awake, now, waking)]
+        draw_rewards(rewards, payoffs, now, rewarding)
         delay = draw_wait(wait, delaying)
 
         if here.size > plays:
-            score(scores, here, state, terms, constants, policy)
+            score(scores, here, state, terms, constants, memory, policy)
         count = choose(chosen, here, scores, scratch, plays, policy)
         advance(state, terms, here, chosen[:count], reflected)
 

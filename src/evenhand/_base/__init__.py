@@ -1,0 +1,1 @@
+"""What everything stands on: arrays, checks, machine code, whole files, provenance, HTML."""

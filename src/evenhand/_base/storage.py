@@ -1,0 +1,191 @@
+"""Files that appear whole or not at all, and folders that one process at a time writes into."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+from evenhand.errors import InputError
+
+LOCK = ".lock"
+MAKING = 20
+
+
+@contextmanager
+def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
+    """Hold a folder for writing: new, empty, or with ``overwrite`` as it is.
+
+    Another process, or another thread, that wants it meanwhile is refused. The claim goes with the
+    process, however it ends; a folder that nothing was written into goes with the claim.
+
+    Raises
+    ------
+    InputError
+        If the folder is somebody else's, is not empty, or cannot be written into.
+    """
+    with check_writable(folder):
+        check_free(folder, overwrite=overwrite)
+        new = [place for place in (folder, *folder.parents) if not place.exists()]
+        lock = _locked(folder)
+    try:
+        check_free(folder, overwrite=overwrite)
+        yield
+    finally:
+        _unlock(lock, folder)
+        with suppress(OSError):
+            for place in new:
+                place.rmdir()
+
+
+def _locked(folder: Path) -> BaseFileLock:
+    """Make a folder and lock it; another process may be taking it away again meanwhile."""
+    lock = FileLock(folder / LOCK, is_singleton=True, fallback_to_soft=False)
+    for attempt in range(MAKING):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(blocking=False)
+            break
+        except Timeout:
+            raise InputError(f"{str(folder)!r} is being written by another process") from None
+        except (FileNotFoundError, FileExistsError):
+            if attempt == MAKING - 1:
+                raise
+    return lock
+
+
+def _unlock(lock: BaseFileLock, folder: Path) -> None:
+    """Let go of a folder; where a file that is open can be removed, its lock goes first."""
+    try:
+        if lock.lock_counter == 1:
+            with suppress(OSError):
+                (folder / LOCK).unlink()
+    finally:
+        lock.release()
+
+
+def check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Complain, before any work, about a folder that results could not go into."""
+    with claimed(folder, overwrite=overwrite):
+        pass
+
+
+def check_free(folder: Path, *, overwrite: bool) -> None:
+    """Complain about a file, and unless it may be overwritten about a folder that is not empty."""
+    try:
+        found = os.listdir(folder)
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        if not folder.exists():
+            raise
+        raise InputError(f"output folder must be a folder, got the file {str(folder)!r}") from None
+    if not overwrite and set(found) - {LOCK}:
+        raise InputError(
+            f"output folder must be empty or new unless it may be overwritten, got {str(folder)!r}"
+        )
+
+
+class UnwritableError(InputError):
+    """Nothing can be written here: no room, no right, no such name."""
+
+
+@contextmanager
+def check_writable(place: Path) -> Iterator[None]:
+    """Say in one line what the system has against writing here: no room, no right, no such name."""
+    try:
+        yield
+    except OSError as error:
+        raise UnwritableError(
+            f"output must be in a writable place with room, got {str(place)!r}: "
+            f"{error.strerror or error}"
+        ) from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all: also if the power fails, the old one or the new one.
+
+    A link is followed, an existing file keeps its mode, and a new one has what the user's umask
+    says.
+    """
+    with check_writable(path):
+        target = _real(path)
+        neighbour = _neighbour(target, content)
+        try:
+            if target.exists():
+                shutil.copymode(target, neighbour)
+            neighbour.replace(target)
+            _sync(target.parent)
+        finally:
+            neighbour.unlink(missing_ok=True)
+
+
+def write_set(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files that belong together; the last one vouches for the others."""
+    with staged(folder, list(files)[-1]) as place:
+        for name, content in files.items():
+            write_bytes(place / name, content)
+
+
+@contextmanager
+def staged(folder: Path, last: str) -> Iterator[Path]:
+    """Give a place for files that belong together; they move into the folder when all are there.
+
+    If anything goes wrong before that, a full disk for instance, the folder is as it was. One of
+    them vouches for the others: it leaves first and comes last, so that a set which is interrupted
+    in between has none.
+    """
+    place = folder / f".{secrets.token_hex(4)}"
+    with check_writable(folder):
+        place.mkdir()
+    try:
+        yield place
+        with check_writable(folder):
+            (folder / last).unlink(missing_ok=True)
+            for path in sorted(place.iterdir(), key=lambda path: path.name == last):
+                path.replace(folder / path.name)
+            _sync(folder)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _neighbour(target: Path, content: bytes) -> Path:
+    """Write the content beside the place where it belongs, and see to it that it is on disk."""
+    if target.exists() and not target.is_file():
+        raise InputError(f"output must go into a file, got {str(target)!r}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with neighbour.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        neighbour.unlink(missing_ok=True)
+        raise
+    return neighbour
+
+
+def _sync(folder: Path) -> None:
+    """See to it that the names in a folder are on disk, where folders can be opened."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _real(path: Path) -> Path:
+    """Follow links; one that leads to itself is left to whoever opens it."""
+    return Path(os.path.realpath(path))

@@ -1,0 +1,43 @@
+"""What was promised: the numbers of a problem as scoring functions see them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evenhand._base.arrays import Floats
+
+
+class Terms(NamedTuple):
+    """What changes only with the arms: plays, weights, floors, and from when floors count.
+
+    Attributes
+    ----------
+    plays
+        At most how many arms are played in a round.
+    weights, floors
+        One of each per arm.
+    joined
+        After how many rounds the arm joined.
+    since, promised
+        The round at which its present floor took effect, and the plays it had been promised by
+        then: 0 unless arms join or floors change in mid-run.
+    """
+
+    plays: int
+    weights: Floats
+    floors: Floats
+    joined: Floats
+    since: Floats
+    promised: Floats
+
+
+def plays_due(terms: Terms, arm: int, rounds: int) -> float:
+    """Return how many plays an arm has been promised by now: ``t k_i`` unless its floor changed.
+
+    >>> import numpy as np
+    >>> none = np.zeros(1)
+    >>> float(plays_due(Terms(1, np.ones(1), np.array([0.25]), none, none, none), 0, 100))
+    25.0
+    """
+    due: float = (rounds - terms.since[arm]) * terms.floors[arm] + terms.promised[arm]
+    return due

@@ -1,0 +1,136 @@
+"""``evenhand compare``: what each policy gives up in reward, and in floors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from evenhand import figures
+from evenhand._base.plain import to_json
+from evenhand._base.storage import UnwritableError, staged, write_text
+from evenhand.cli._screen import print_json, screen
+from evenhand.cli._sweeping import (
+    FAILED,
+    AnyVersionOption,
+    BackendOption,
+    Machine,
+    ResumeOption,
+    SchedulerOption,
+    WorkersOption,
+    play_grid,
+    tell_failures,
+)
+from evenhand.figures import Spot
+from evenhand.files import Settings
+from evenhand.optimum._environment import find_optimum
+from evenhand.policies import Policy, make_policy
+from evenhand.results import Results
+from evenhand.simulation._run import MANY_CHECKPOINTS
+from evenhand.sweeps import Grid
+from evenhand.sweeps import _folder as disk
+
+COMPARED = "compare.json"
+ETAS = (1.0, 10.0, 100.0, "paper")
+
+
+def compare(
+    file: Annotated[Path, typer.Argument(help="A TOML file, as for simulate.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for tables and the figure.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    backend: BackendOption = "threads",
+    scheduler: SchedulerOption = None,
+    workers: WorkersOption = None,
+    resume: ResumeOption = False,
+    any_version: AnyVersionOption = False,
+) -> None:
+    """Run policies on FILE's instance: worst shortfall at the horizon against regret.
+
+    Floors that no policy could keep have no regret: they are refused with their certificate.
+
+    The policies are those of FILE; if it has none, priced, and tscsf-b and lfg at several etas.
+    """
+    settings = Settings.load(file)
+    find_optimum(settings.played)
+    grid = grid_of(file.stem, settings)
+    machine = Machine(backend, workers, scheduler).check()
+    if out is not None:
+        disk.check(out, grid, resume=resume, any_version=any_version)
+    unwritten = None
+    try:
+        outcome = play_grid(grid, out, machine, resume=resume, any_version=any_version)
+    except UnwritableError as error:
+        unwritten, outcome = error, play_grid(grid, None, machine)
+    tell_failures(outcome.board)
+    results = outcome.results.results(file.stem, grid.horizons[0])
+    rows = spots(results)
+    document = as_json(results, rows)
+    if json:
+        print_json(document)
+    else:
+        show(results, rows)
+    if unwritten is not None:
+        raise unwritten
+    if out is not None:
+        with staged(out, COMPARED) as place:
+            write_text(place / COMPARED, to_json(document))
+            figures.save(figures.frontier(rows, file.stem), place / "frontier")
+    if outcome.board.given_up:
+        raise typer.Exit(FAILED)
+
+
+def grid_of(name: str, settings: Settings) -> Grid:
+    """Return the comparison as a grid of one instance and one horizon."""
+    return Grid(
+        {name: settings.environment},
+        settings.policies or usual_policies(),
+        settings.environment.check_horizon(settings.horizon),
+        settings.replications,
+        settings.seed,
+        settings.delay,
+        checkpoints=MANY_CHECKPOINTS,
+    )
+
+
+def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
+        "policies": [{**spot._asdict(), "all_kept": results.all_kept(spot.words)} for spot in rows],
+        "optimum": {
+            "with_floors": results.with_floors,
+            "without_floors": results.without_floors,
+        },
+    }
+
+
+def usual_policies() -> dict[str, Policy]:
+    """Return priced, and tscsf-b and lfg at several etas."""
+    made = [make_policy("priced")]
+    made += [make_policy(name, eta=eta) for name in ("tscsf-b", "lfg") for eta in ETAS]
+    return {policy.label(also=["eta"]): policy for policy in made}
+
+
+def spots(results: Results) -> list[Spot]:
+    """Return every policy's place on the frontier."""
+    rows = []
+    for label, name in zip(results.labels, results.policies, strict=True):
+        shortfall, curve = results.worst_shortfall(label), results.regret(label)
+        width = float(curve.high[-1] - curve.mean[-1]) if results.replications > 1 else 0.0
+        rows.append(Spot(label, name, *shortfall, float(curve.mean[-1]), width))
+    return rows
+
+
+def show(results: Results, rows: list[Spot]) -> None:
+    """Print the frontier as a table, the smallest shortfall first."""
+    screen.print(f"optimum: {results.with_floors:.5f} with floors")
+    table = Table(box=None, pad_edge=False)
+    for column in ("policy", "worst shortfall", "95% of runs", "regret", "± 95%", "floors kept"):
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    for spot in sorted(rows, key=lambda spot: spot.shortfall):
+        numbers = spot.shortfall, spot.shortfall_bulk, spot.regret, spot.regret_margin
+        kept = f"{results.all_kept(spot.words):.0%}"
+        table.add_row(Text(spot.words), *(f"{number:.5f}" for number in numbers), kept)
+    screen.print(table)

@@ -1,0 +1,102 @@
+"""What the commands that play grids share: where it is done, how it is watched and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from evenhand.cli._live import LiveTable
+from evenhand.cli._screen import Stopped, errors, say
+from evenhand.sweeps import Grid, SweepResults
+from evenhand.sweeps import _folder as disk
+from evenhand.sweeps._backends import Backend, check_backend, open_backend
+from evenhand.sweeps._board import Board
+from evenhand.sweeps._run import Outcome, conduct, conduct_in_memory
+
+FAILED = 4
+MANY_FAILURES = 20
+BackendOption = Annotated[
+    str, typer.Option("--backend", help="threads, local (processes) or dask (a cluster).")
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option(help="Address of a dask scheduler, tcp://HOST:PORT.")
+]
+WorkersOption = Annotated[
+    int | None, typer.Option(help="Threads or processes here; one per core by default.")
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")]
+AnyVersionOption = Annotated[
+    bool,
+    typer.Option("--any-version", help="With --resume: also if other code has begun it."),
+]
+
+
+class Machine(NamedTuple):
+    """Where a grid is to be played."""
+
+    backend: str
+    workers: int | None = None
+    scheduler: str | None = None
+
+    def check(self) -> Machine:
+        """Complain about options that do not fit together."""
+        check_backend(self.backend, self.workers, self.scheduler)
+        return self
+
+    def open(self) -> Backend:
+        """Return the backend."""
+        return open_backend(self.backend, self.workers, self.scheduler)
+
+
+def play_grid(
+    grid: Grid,
+    folder: Path | None,
+    machine: Machine,
+    *,
+    resume: bool = False,
+    any_version: bool = False,
+    only: Iterable[str] | None = None,
+) -> Outcome:
+    """Play a grid, into a folder or in memory, and show how it goes."""
+    try:
+        with LiveTable() as live:
+            if folder is None:
+                return conduct_in_memory(grid, machine.open, look=live.look)
+            return conduct(
+                grid,
+                folder,
+                machine.open,
+                resume=resume,
+                any_version=any_version,
+                look=live.look,
+                only=only,
+            )
+    except Stopped:
+        if folder is not None:
+            done = SweepResults(folder).runs_done if (folder / disk.ABOUT).exists() else 0
+            say(errors, f"{done:,} of {grid.runs:,} runs are kept in {folder}: --resume goes on")
+        raise
+
+
+def tell_failures(board: Board) -> None:
+    """Say what was given up, on standard error."""
+    for failure in board.given_up[:MANY_FAILURES]:
+        first, last = failure.replications
+        say(
+            errors,
+            f"failed {failure.tries} times: {failure.cell}, replications {first} to {last}: "
+            f"{failure.error}",
+        )
+    if len(board.given_up) > MANY_FAILURES:
+        more = len(board.given_up) - MANY_FAILURES
+        say(errors, f"... and {more:,} more in {disk.FAILURES}")
+
+
+def tell_versions(results: SweepResults) -> None:
+    """Say so if other code has gone on with a sweep than had begun it."""
+    if len(results.versions) > 1:
+        sources = ", ".join(str(versions.get("source")) for versions in results.versions)
+        say(errors, f"played by different versions of the code: {sources}")

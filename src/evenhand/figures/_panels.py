@@ -1,0 +1,124 @@
+"""Panels of one comparison: regret over time, rates beside floors, beliefs beside the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._base.extras import load
+from evenhand.figures._style import COLOURS, Line, band, colour, legend_below, new, styled
+from evenhand.results import Curve, Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FIRST_ROUNDS = 100
+
+
+@styled
+def regret_panel(results: Results, lines: Sequence[Line], title: str, note: str = "") -> Figure:
+    """Draw time-averaged regret with 95% bands, Opt-F and Opt-NF; an inset has the first rounds."""
+    figure, axes = new(2.9, note)
+    curves = [results.regret(line.label) for line in lines]
+    for line, curve in zip(lines, curves, strict=True):
+        band(axes, curve, line)
+    best, free = results.with_floors or math.nan, results.without_floors
+    axes.axhline(0.0, color=COLOURS["opt-f"], linewidth=0.8, label="Opt-F")
+    axes.axhline(best - free, color=COLOURS["opt-nf"], linewidth=0.8, label="Opt-NF")
+    axes.set(xlabel="round", ylabel="time-averaged regret", title=title, xlim=(0, results.horizon))
+    late = [bound for curve in curves for bound in _late(curve)]
+    low, high = min(0.0, best - free, *late), max(0.0, *late)
+    axes.set_ylim(low - 0.08 * (high - low), high + 1.1 * (high - low))
+    ticker = load("matplotlib.ticker")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(4))
+    axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+    _inset(axes, lines, curves)
+    legend_below(figure, axes, columns=3)
+    return figure
+
+
+@styled
+def floor_bars(results: Results, lines: Sequence[Line], title: str, note: str = "") -> Figure:
+    """Draw each arm's rate under each policy as a bar, with the floor marked across the arm."""
+    figure, axes = new(3.0, note)
+    width = 0.8 / len(lines)
+    places = np.arange(len(results.arms))
+    for number, line in enumerate(lines):
+        rates = list(results.rates(line.label).values())
+        axes.bar(
+            places + (number - (len(lines) - 1) / 2) * width,
+            rates,
+            width,
+            color=colour(line.policy),
+            alpha=1.0 if line.style == "-" else 0.55,
+            hatch="" if line.style == "-" else "////",
+            edgecolor="white",
+            linewidth=0.4,
+            label=line.words,
+        )
+    axes.hlines(results.floors, places - 0.45, places + 0.45, color="black", label="floor")
+    axes.set(xlabel="arm", ylabel="fraction of rounds played", title=title)
+    axes.set_xticks(places, short_names(results.arms))
+    legend_below(figure, axes, columns=2)
+    return figure
+
+
+@styled
+def estimate_marks(
+    arms: Sequence[str],
+    truth: Sequence[float],
+    estimates: Sequence[tuple[Line, Sequence[float]]],
+    title: str,
+    note: str = "",
+) -> Figure:
+    """Draw what policies believe of each arm beside the truth, which is a line across the arm."""
+    figure, axes = new(3.0, note)
+    places = np.arange(len(arms))
+    for number, (line, values) in enumerate(estimates):
+        shift = (number - (len(estimates) - 1) / 2) * 0.16
+        axes.plot(
+            places + shift,
+            values,
+            "o" if line.style == "-" else "D",
+            color=colour(line.policy),
+            fillstyle="full" if line.style == "-" else "none",
+            markersize=4,
+            label=line.words,
+        )
+    axes.hlines(truth, places - 0.4, places + 0.4, color="black", linewidth=0.9, label="truth")
+    axes.set(ylabel="mean reward", title=title)
+    axes.set_xticks(places, short_names(arms))
+    legend_below(figure, axes, columns=2)
+    return figure
+
+
+def short_names(arms: Sequence[str]) -> list[str]:
+    """Leave out the year, break between words, and cut what does not fit.
+
+    >>> short_names(["Godfather, The (1972)", "Unforgettable"])
+    ['Godfather', 'Unforgett…']
+    """
+    words = [arm.partition(" (")[0].partition(",")[0].split() for arm in arms]
+    cut = [[word if len(word) <= 10 else word[:9] + "…" for word in parts] for parts in words]
+    return ["\n".join(parts[:2]) for parts in cut]
+
+
+def _late(curve: Curve) -> tuple[float, float]:
+    """Return the smallest and largest mean after the first fiftieth, which the inset is for."""
+    later = curve.mean[curve.rounds >= curve.rounds[-1] // 50]
+    return float(later.min()), float(later.max())
+
+
+def _inset(axes: Axes, lines: Sequence[Line], curves: Sequence[Curve]) -> None:
+    inset = axes.inset_axes((0.50, 0.64, 0.47, 0.32))
+    for line, curve in zip(lines, curves, strict=True):
+        first = curve.rounds <= FIRST_ROUNDS
+        band(inset, Curve._make(part[first] for part in curve), line)
+    inset.axhline(0.0, color=COLOURS["opt-f"], linewidth=0.5)
+    inset.set(xlim=(1, FIRST_ROUNDS))
+    inset.tick_params(labelsize=5.5, length=2, pad=1)
+    inset.set_title(f"first {FIRST_ROUNDS} rounds", fontsize=6, pad=2)

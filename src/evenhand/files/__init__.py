@@ -1,0 +1,15 @@
+"""One TOML grammar: environments, simulations and grids; parser and writer together."""
+
+from evenhand.files._describe import describe_environment, describe_policies, describe_simulation
+from evenhand.files._environment import environment_from
+from evenhand.files._policies import policies_from
+from evenhand.files._simulation import Settings
+
+__all__ = [
+    "Settings",
+    "describe_environment",
+    "describe_policies",
+    "describe_simulation",
+    "environment_from",
+    "policies_from",
+]

@@ -1,0 +1,126 @@
+"""Environments from TOML files, and tables of rounds x arms from CSV files beside them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand._base.checks import check_choice, check_known, fail
+from evenhand._base.toml import ARM_KEYS, arm_tables, parse_toml
+from evenhand.availability import Availability, Independent, Joint, Trace
+from evenhand.environment import Bernoulli, Beta, Environment, Recorded, Rewards
+from evenhand.errors import InputError
+from evenhand.problem import Problem
+
+ENVIRONMENT_KEYS = ("plays", "arms", "availability", "rewards")
+NATURE_KEYS = (*ARM_KEYS, "mean", "availability")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read and parse a TOML file; whatever is wrong with it is said together with its name."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {str(path)!r}: {error}") from None
+    try:
+        return parse_toml(text)
+    except InputError as error:
+        raise InputError(f"{path} is {error}") from None
+
+
+def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
+    """Build the environment that a parsed file describes.
+
+    ``[[arms]]`` give name, floor, weight, mean and availability. ``[availability]`` replaces the
+    arms' own: ``sets`` with ``probabilities``, or ``trace``, a list of rounds or the name of a CSV
+    file. ``[rewards]`` has a ``kind`` (bernoulli or beta, with a concentration) or ``recorded``, a
+    list or a CSV file again.
+    """
+    problem = Problem.from_table(table, arm_keys=NATURE_KEYS)
+    arms = arm_tables(table, NATURE_KEYS)
+    rewards = _rewards(table.get("rewards", {}), problem.arms, folder)
+    recorded = isinstance(rewards, Recorded)
+    means = _from_arms(arms, "mean", instead="recorded rewards" if recorded else "")
+    instead = "[availability]" if "availability" in table else ""
+    own = _from_arms(arms, "availability", instead=instead)
+    availability = _availability(table.get("availability"), own, problem.arms, folder)
+    return Environment(problem, means, availability, rewards)
+
+
+def read_rounds(path: Path, arms: Sequence[str]) -> list[list[float]]:
+    """Read a CSV file with one column an arm, named in its first line, and one line a round.
+
+    An empty field is not a number, which is in order for the reward of an arm that slept.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file)
+            header = next(lines, [])
+            if sorted(header) != sorted(arms):
+                fail(f"the columns of {path}", f"the arms {', '.join(arms)}", ", ".join(header))
+            order = [header.index(arm) for arm in arms]
+            numbered = enumerate(lines, 2)
+            return [_fields(path, number, line, order) for number, line in numbered if line]
+    except InputError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def _fields(path: Path, number: int, line: list[str], order: list[int]) -> list[float]:
+    if len(line) != len(order):
+        fail(f"line {number} of {path}", f"{len(order)} fields wide", len(line))
+    try:
+        return [float(line[column] or "nan") for column in order]
+    except ValueError:
+        fail(f"line {number} of {path}", "made of numbers", ",".join(line))
+
+
+def _from_arms(arms: list[dict[str, Any]], key: str, *, instead: str) -> list[Any] | None:
+    """Return a value of every arm; None, and no arm may have one, if something stands for it."""
+    for arm in arms:
+        if not instead and key not in arm:
+            raise InputError(f"arm {arm['name']!r} must have a value for {key!r}")
+        if instead and key in arm:
+            raise InputError(f"arm {arm['name']!r} must have no {key!r} beside {instead}")
+    return None if instead else [arm[key] for arm in arms]
+
+
+def _availability(
+    table: object, own: list[Any] | None, names: Sequence[str], folder: Path
+) -> Availability:
+    if own is not None:
+        return Independent(own)
+    if not isinstance(table, Mapping):
+        fail("availability", "a table of sets and probabilities, or of a trace", table)
+    check_known("key of [availability]", table, ("sets", "probabilities", "trace"))
+    if set(table) == {"trace"}:
+        return Trace(_rounds("trace", table["trace"], names, folder))
+    if set(table) != {"sets", "probabilities"}:
+        fail("[availability]", "given by sets and probabilities, or by a trace", sorted(table))
+    return Joint(table["sets"], table["probabilities"])
+
+
+def _rounds(key: str, given: object, arms: Sequence[str], folder: Path) -> list[Any]:
+    """Return a table of rounds x arms: given as it is, or in a file."""
+    if isinstance(given, str):
+        return read_rounds(folder / given, arms)
+    if not isinstance(given, list):
+        fail(key, "the name of a CSV file, or a list of rounds", given)
+    return given
+
+
+def _rewards(table: object, arms: Sequence[str], folder: Path) -> Rewards:
+    if not isinstance(table, Mapping):
+        fail("rewards", "a table with a kind, or with recorded", table)
+    check_known("key of [rewards]", table, ("kind", "concentration", "recorded"))
+    if "recorded" in table:
+        check_known("key of [rewards] that are recorded", table, ("recorded",))
+        return Recorded(_rounds("recorded", table["recorded"], arms, folder))
+    kind = check_choice("kind of [rewards]", table.get("kind", "bernoulli"), ("bernoulli", "beta"))
+    if kind == "beta":
+        return Beta(table.get("concentration", Beta.concentration))
+    check_known("key of [rewards] of kind 'bernoulli'", table, ("kind",))
+    return Bernoulli()

@@ -1,0 +1,70 @@
+"""The movie experiment as a part of the reproduction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from evenhand._base.plain import finite
+from evenhand._base.sealed import open_json, sealed_json
+from evenhand._base.storage import write_bytes
+from evenhand.errors import InputError
+from evenhand.paper._movielens._experiment import (
+    MOVIES,
+    Choices,
+    Data,
+    load_release,
+    movie_grid,
+    outcome_of,
+)
+from evenhand.paper._movielens._sample import write_sample
+from evenhand.paper._settings import SEED, Plan
+from evenhand.results import Results
+from evenhand.sweeps import SweepResults
+from evenhand.sweeps._grid import Grid
+
+SUMMARY = "movies.json"
+SAMPLE_RATINGS, SAMPLE_USERS = 250_000, 42_000
+
+
+def movie_data(out: Path, plan: Plan, movielens: Path | None) -> Data:
+    """Return the ratings: of a MovieLens release, or of a generated sample that says so."""
+    if movielens is not None:
+        return load_release(movielens)
+    share = 10 if plan.quick else 1
+    write_sample(
+        out / "sample",
+        ratings=SAMPLE_RATINGS // share,
+        users=SAMPLE_USERS // share,
+        seed=SEED,
+        overwrite=True,
+    )
+    return load_release(out / "sample")
+
+
+def grid_of_movies(plan: Plan, data: Data) -> Grid:
+    """Return the experiment as a grid."""
+    return movie_grid(data, Choices(replications=3 if plan.quick else 20, seed=SEED))
+
+
+def write_summary(out: Path, data: Data, found: SweepResults) -> None:
+    """Write what is known of the movies beside the results: ratings, and the optimum both ways."""
+    outcome = outcome_of(data, Choices(), _results(found))
+    write_bytes(out / SUMMARY, sealed_json(finite(outcome.as_json())))
+
+
+def finished_movies(out: Path) -> tuple[Results, dict[str, Any]] | None:
+    """Return results and summary of the movie experiment if they are whole; None otherwise."""
+    try:
+        summary = open_json((out / SUMMARY).read_bytes())
+        return _results(SweepResults(out / MOVIES)), summary
+    except (InputError, OSError, ValueError):
+        return None
+
+
+def _results(found: SweepResults) -> Results:
+    """Return the results, of all policies."""
+    results = found.results(MOVIES, found.horizons[0])
+    if len(results.labels) < len(found.policies):
+        raise InputError("the movies must be complete")
+    return results

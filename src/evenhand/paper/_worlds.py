@@ -1,0 +1,86 @@
+"""Worlds in which arms do not wake independently, for the study of `priced`.
+
+In each of them floors are near the most that can be kept, and taking the arms for independent
+would get wrong how much that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from evenhand.availability import Availability, Joint, Trace
+from evenhand.environment import Environment
+from evenhand.errors import InfeasibleFloors
+from evenhand.optimum._environment import find_optimum
+from evenhand.problem import Problem
+
+World = Callable[[np.random.Generator, int], Environment]
+LIGHTEST, TIGHTEST = 0.8, 0.97
+BLOCK = 500
+
+
+def exclusive_arms(rng: np.random.Generator, horizon: int) -> Environment:
+    """Return arms of which each round has one of four groups awake, beside some that always are."""
+    arms = int(rng.integers(9, 21))
+    group = rng.integers(0, 4, arms)
+    group[:2] = -1
+    sets = np.array([(group == number) | (group < 0) for number in range(4)])
+    return tight(rng, Joint(sets, rng.dirichlet(np.full(4, 5.0)).tolist()), arms, plays=1)
+
+
+def shifts(rng: np.random.Generator, horizon: int) -> Environment:
+    """Return arms in four shifts of which any may be on, and each arm now and then besides."""
+    arms = int(rng.integers(9, 21))
+    shift = rng.integers(0, 4, arms)
+    on = rng.random((24, 4)) < 0.5
+    sets = on[:, shift] | (rng.random((24, arms)) < 0.15)
+    return tight(rng, Joint(sets, rng.dirichlet(np.ones(24)).tolist()), arms, plays=2)
+
+
+def day_and_night(rng: np.random.Generator, horizon: int) -> Environment:
+    """Return arms awake by day, by night or always; days and nights are blocks of 500 rounds."""
+    arms = int(rng.integers(9, 21))
+    kind = rng.integers(0, 3, arms)
+    day = (np.arange(horizon) // BLOCK % 2 == 0)[:, None]
+    awake = np.where(kind == 0, day, np.where(kind == 1, ~day, True))
+    return tight(rng, Trace(awake & (rng.random((horizon, arms)) < 0.8)), arms, plays=2)
+
+
+def late_waking(rng: np.random.Generator, horizon: int) -> Environment:
+    """Return arms a third of which sleep through the first quarter of the rounds."""
+    arms = int(rng.integers(9, 21))
+    late = rng.random(arms) < 1 / 3
+    late[0] = True
+    early = (np.arange(horizon) < horizon // 4)[:, None]
+    return tight(rng, Trace((rng.random((horizon, arms)) < 0.7) & ~(early & late)), arms, plays=2)
+
+
+WORLDS: Mapping[str, World] = {
+    "arms that exclude each other": exclusive_arms,
+    "shifts": shifts,
+    "day and night in blocks": day_and_night,
+    "late waking": late_waking,
+}
+
+
+def tight(
+    rng: np.random.Generator, availability: Availability, arms: int, plays: int
+) -> Environment:
+    """Return an environment with random means, and floors at 80 to 97% of what can be kept.
+
+    >>> environment = shifts(np.random.default_rng(1), horizon=100)
+    >>> 1 / TIGHTEST < find_optimum(environment).floor_headroom < 1 / LIGHTEST
+    True
+    """
+    means = rng.uniform(0.05, 0.95, arms)
+    awake = availability.arrays([str(1 + i) for i in range(arms)])
+    floors = rng.uniform(size=arms) * (awake.chances @ awake.members)
+    try:
+        problem = Problem(arms, plays, floors=floors)
+        room = find_optimum(Environment(problem, means, availability)).floor_headroom
+    except InfeasibleFloors as error:
+        room = error.floor_headroom
+    kept = floors * (room * rng.uniform(LIGHTEST, TIGHTEST))
+    return Environment(Problem(arms, plays, floors=kept), means, availability)

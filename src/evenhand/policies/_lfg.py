@@ -1,0 +1,67 @@
+"""Learning with Fairness Guarantee, the paper's rival."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand._base.arrays import Floats, Integers
+from evenhand._base.terms import Terms
+from evenhand.policies._policy import DebtForm, EtaOnly, NoMemory, WithEta
+from evenhand.policies._state import State
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    state: State,
+    terms: Terms,
+    constants: EtaOnly,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``Q_i / eta + w_i ubar_i`` with ubar_i the truncated upper confidence bound."""
+    spread = 1.5 * math.log(state.rounds[0] + 1)
+    for j in range(awake.size):
+        i = awake[j]
+        estimate = 1.0
+        if state.feedbacks[i] > 0:
+            mean = state.reward_sums[i] / state.feedbacks[i]
+            estimate = min(1.0, mean + math.sqrt(spread / state.feedbacks[i]))
+        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lfg(WithEta):
+    r"""Upper confidence bounds with virtual queues (Li, Liu, Ji).
+
+    .. math::
+        \text{score}_i = \frac{Q_i(t)}{\eta} + w_i \bar u_i(t), \qquad
+        \bar u_i(t) = \min\left(1, \hat u_i + \sqrt{\frac{3 \ln t}{2 h_i}}\right)
+
+    with t counted from 1, and 1 while h_i = 0. Here h_i counts the rewards that have arrived: the
+    plays of the publication, unless feedback is late.
+
+    Parameters
+    ----------
+    eta
+        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
+        sqrt(N T / (m ln T)).
+    debt
+        ``"reflected"``, as published, or ``"cumulative"``, Eq. (5) of the TSCSF-B paper.
+
+    Examples
+    --------
+    >>> Lfg(eta="paper").label()
+    'lfg eta=paper'
+
+    References
+    ----------
+    Li, Liu, Ji: Combinatorial Sleeping Bandits with Fairness Constraints, INFOCOM 2019.
+    """
+
+    name = "lfg"
+    score = staticmethod(score)
+    debt: DebtForm = "reflected"

@@ -1,0 +1,129 @@
+"""The one list of policies: command line, checks, files and documentation all come from it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from evenhand._base.checks import NAME_RULE, check_known, fail, is_name
+from evenhand.errors import InputError
+from evenhand.policies._cl_sg import ClSg
+from evenhand.policies._floor_first import FloorFirst
+from evenhand.policies._lfg import Lfg
+from evenhand.policies._opt_f import OptF
+from evenhand.policies._opt_nf import OptNf
+from evenhand.policies._oracle import Oracle
+from evenhand.policies._policy import Policy
+from evenhand.policies._priced import Priced
+from evenhand.policies._thompson import Thompson
+from evenhand.policies._tscsf_b import TscsfB
+from evenhand.policies._ucb import Ucb
+from evenhand.policies._uniform import Uniform
+
+GROUP = "evenhand.policies"
+SCORE_TAKES = ("scores", "awake", "state", "terms", "constants", "memory", "rng")
+BUILT_IN = (Priced, TscsfB, Lfg, Thompson, Ucb, ClSg, FloorFirst, Uniform, Oracle, OptF, OptNf)
+_registered: dict[str, type[Policy]] = {policy.name: policy for policy in BUILT_IN}
+_log = logging.getLogger(__name__)
+Kind = TypeVar("Kind", bound=type[Policy])
+
+
+def register_policy(policy: Kind) -> Kind:
+    """Let a policy of your own be called by its name, like a built-in one; a decorator, too.
+
+    A package registers its policies for every program, the command line included, by the entry
+    point group ``evenhand.policies``.
+
+    Raises
+    ------
+    InputError
+        If the class is no frozen dataclass of a :class:`Policy` with a name of its own, a scoring
+        function, and a default for every parameter.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> def score(scores, awake, state, terms, constants, memory, rng):
+    ...     for j in range(awake.size):
+    ...         scores[j] = -state.played[awake[j]]
+    >>> @register_policy
+    ... @dataclass(frozen=True, kw_only=True)
+    ... class LeastPlayed(Policy):
+    ...     '''Plays the arms that were played least.'''
+    ...     name = "least-played"
+    ...     score = staticmethod(score)
+    >>> make_policy("least-played").label()
+    'least-played'
+    """
+    _check_policy(policy)
+    taken = _registered.get(policy.name)
+    if taken is not None and _home(taken) != _home(policy):
+        fail("name of a policy to register", f"not that of {_home(taken)}", policy.name)
+    _registered[policy.name] = policy
+    return policy
+
+
+def registered_policies() -> Mapping[str, type[Policy]]:
+    """Return all policies by name: built in, from installed packages, and registered here."""
+    _load_entry_points()
+    return MappingProxyType(_registered)
+
+
+def make_policy(name: str, **parameters: Any) -> Policy:
+    """Return a policy by its registered name.
+
+    Examples
+    --------
+    >>> make_policy("tscsf-b", eta=10, debt="reflected").eta
+    10.0
+    >>> make_policy("tscfs-b")
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: unknown policy 'tscfs-b'; did you mean 'tscsf-b'? Known: ...
+    """
+    if not isinstance(name, str):
+        raise InputError(f"name of a policy must be a string, got {name!r}")
+    if name not in _registered:
+        check_known("policy", [name], registered_policies())
+    policy = _registered[name]
+    allowed = [field.name for field in fields(policy)]
+    check_known(f"parameter of policy {name!r}", parameters, allowed)
+    return policy(**parameters)
+
+
+@cache
+def _load_entry_points() -> None:
+    """Register what installed packages offer; what cannot be loaded is logged and left out."""
+    for entry in entry_points(group=GROUP):
+        try:
+            register_policy(entry.load())
+        except Exception as error:
+            _log.warning("policy %r of %r is left out: %s", entry.name, entry.value, error)
+
+
+def _check_policy(policy: object) -> None:
+    thing = f"policy to register {getattr(policy, '__name__', policy)!r}"
+    if not (isinstance(policy, type) and issubclass(policy, Policy)):
+        fail(thing, "a class derived from Policy", policy)
+    if not is_dataclass(policy) or "__dataclass_fields__" not in vars(policy):
+        fail(thing, "a frozen dataclass", "none")
+    if not is_name(getattr(policy, "name", None)):
+        fail(f"name of {thing}", NAME_RULE, getattr(policy, "name", None))
+    try:
+        policy()
+    except TypeError as error:
+        fail(thing, "one with a score and a default for every parameter", str(error))
+    given = inspect.signature(policy.score).parameters.values()
+    takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
+    if len(takes) != len(SCORE_TAKES):
+        fail(f"score of {thing}", f"a function of ({', '.join(SCORE_TAKES)})", takes)
+
+
+def _home(policy: type[Policy]) -> str:
+    return f"{policy.__module__}.{policy.__qualname__}"

@@ -1,0 +1,74 @@
+"""Thompson sampling with virtual queues, the paper's Algorithm 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand._base.arrays import Floats, Integers
+from evenhand._base.terms import Terms
+from evenhand.policies._policy import EtaOnly, NoMemory, RewardForm, WithEta, binarises
+from evenhand.policies._state import State
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    state: State,
+    terms: Terms,
+    constants: EtaOnly,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``Q_i / eta + w_i theta_i`` with theta_i drawn from arm i's Beta posterior, Eq. (6)."""
+    for j in range(awake.size):
+        i = awake[j]
+        alpha = 1.0 + state.reward_sums[i]
+        beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
+        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * rng.beta(alpha, beta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TscsfB(WithEta):
+    r"""Thompson sampling with Beta priors and virtual queues (the paper's algorithm).
+
+    .. math::
+        A(t) \in \arg\max_{A \subseteq Z(t), |A| \le m} \sum_{i \in A}
+        \left( \frac{Q_i(t)}{\eta} + w_i \theta_i(t) \right), \qquad
+        \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
+
+    Parameters
+    ----------
+    eta
+        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
+        sqrt(N T / (m ln T)) (Corollary 1).
+    debt
+        ``"cumulative"``, Eq. (5), or ``"reflected"``, as in the paper's proof and in LFG.
+    rewards
+        Real rewards are learned as they are (``"fractional"``, Eq. 4) or as coin flips
+        (``"binarised"``).
+
+    Examples
+    --------
+    >>> TscsfB(eta=1000).label()
+    'tscsf-b eta=1000'
+
+    References
+    ----------
+    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
+    and Long-Term Fairness Constraints, Algorithm 1.
+    """
+
+    name = "tscsf-b"
+    score = staticmethod(score)
+    rewards: RewardForm = "fractional"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        binarises(self.name, self.rewards)
+
+    @property
+    def binarised(self) -> bool:
+        """Whether a real reward is learned as a coin flip."""
+        return binarises(self.name, self.rewards)

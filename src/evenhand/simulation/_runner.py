@@ -1,0 +1,190 @@
+"""Many runs: every policy and replication, shared out to the cores."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from evenhand._base.arrays import Integers
+from evenhand._base.checks import check_choice, check_whole
+from evenhand._base.delay import Delay, Geometric, as_wait
+from evenhand._base.extras import load
+from evenhand._base.provenance import provenance
+from evenhand.environment import Environment
+from evenhand.files._describe import describe_simulation
+from evenhand.optimum._environment import Best, find_best
+from evenhand.policies import Policy, label_policies
+from evenhand.policies._state import posterior_means
+from evenhand.results import Results
+from evenhand.simulation._engine import run_reference
+from evenhand.simulation._kernel import run_compiled
+from evenhand.simulation._progress import Listener, Progress
+from evenhand.simulation._run import Record, Run, Streams, Watch, checkpoints, new_watch, streams
+
+Engine = Callable[[Run, Streams, Watch], Record]
+EngineName = Literal["compiled", "reference"]
+LOOK_SECONDS = 0.1
+
+
+def simulate(
+    environment: Environment,
+    policies: Mapping[str, Policy | str] | Sequence[Policy | str],
+    *,
+    horizon: int | None = None,
+    replications: int = 1,
+    seed: int = 0,
+    delay: Delay = 0,
+    engine: EngineName = "compiled",
+    workers: int | None = None,
+    progress: bool | Listener = True,
+) -> Results:
+    """Play policies in an environment; all of them face the same awake sets and rewards.
+
+    Parameters
+    ----------
+    environment
+        Nature, and what the policies may know of it.
+    policies
+        Policies or registered names; a mapping gives them labels.
+    horizon
+        Rounds of one run; left out, a trace is replayed to its end. A trace counts only as far as
+        it is played, for the optimum too.
+    replications, seed
+        Independent repetitions; results depend on (settings, seed, replication) alone.
+    delay
+        Rounds that feedback takes: a whole number, or :class:`~evenhand.Geometric`.
+    engine
+        ``"compiled"``, or ``"reference"`` for the readable specification; the same bits.
+    workers
+        Threads that share the runs of the compiled engine; all cores by default.
+    progress
+        Whether to show a progress bar on a terminal when it takes over a second, or somebody else
+        to tell how many rounds are done.
+
+    Examples
+    --------
+    >>> from evenhand import Environment, Problem, make_policy, simulate
+    >>> problem = Problem(["a", "b", "c"], plays=2, floors=[0.5, 0.6, 0.4])
+    >>> environment = Environment(problem, means=[0.4, 0.5, 0.7], availability=[0.9, 0.8, 0.7])
+    >>> results = simulate(environment, ["tscsf-b"], horizon=2_000, replications=4, seed=7)
+    >>> {arm: round(x, 3) for arm, x in results.shortfall("tscsf-b").items()}
+    {'a': 0.0, 'b': 0.0, 'c': 0.0}
+    """
+    labelled = label_policies(policies)
+    horizon = environment.check_horizon(horizon)
+    environment = environment.of_rounds(horizon)
+    replications = check_whole("replications", replications, least=1)
+    seed = check_whole("seed", seed, least=0)
+    delay = delay if isinstance(delay, Geometric) else as_wait(delay).fixed
+    check_choice("engine", engine, ("compiled", "reference"))
+    cores = available_cores() if workers is None else check_whole("workers", workers, least=1)
+    kept = checkpoints(horizon)
+    runs = [Run(environment, policy, horizon, kept, delay) for policy in labelled.values()]
+    best = find_best(environment)
+    play = load_engine(engine)
+    warm_up(play, runs)
+    start = time.perf_counter()
+    tasks = [Task(run, seed, r, new_watch()) for run in runs for r in range(replications)]
+    total = sum(task.run.horizon for task in tasks)
+    with Progress("simulating", total, wanted=progress is True) as bar:
+        listener = bar if isinstance(progress, bool) else progress
+        records = play_all(play, tasks, workers=cores, listener=listener)
+    seconds = time.perf_counter() - start
+    settings = describe_simulation(environment, labelled, horizon, replications, seed, delay)
+    return collect(environment, labelled, kept, records, best, seconds, provenance(settings))
+
+
+def load_engine(name: EngineName) -> Engine:
+    """Return an engine by name; the compiled one needs the extra ``lab``."""
+    if name == "reference":
+        return run_reference
+    load("numba")
+    return run_compiled
+
+
+def warm_up(play: Engine, runs: Sequence[Run]) -> None:
+    """Compile what the runs need, by playing each one with the wish to stop already made."""
+    for run in runs:
+        watch = new_watch()
+        watch.stop[0] = 1
+        play(run, streams(0, 0), watch)
+
+
+class Task(NamedTuple):
+    """One run of one replication, and the watch on it."""
+
+    run: Run
+    seed: int
+    replication: int
+    watch: Watch
+
+
+def play_all(
+    play: Engine, tasks: Sequence[Task], *, workers: int, listener: Listener
+) -> list[Record]:
+    """Play all tasks on as many threads; Ctrl-C stops them at once."""
+    with ThreadPoolExecutor(max_workers=min(workers, len(tasks))) as pool:
+        futures = [pool.submit(_play, play, task) for task in tasks]
+        try:
+            pending = set(futures)
+            while pending:
+                _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+                listener.update(sum(int(task.watch.done[0]) for task in tasks))
+                _raise_first(futures)
+        except BaseException:
+            for task in tasks:
+                task.watch.stop[0] = 1
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
+
+
+def _play(play: Engine, task: Task) -> Record:
+    return play(task.run, streams(task.seed, task.replication), task.watch)
+
+
+def _raise_first(futures: Sequence[Future[Record]]) -> None:
+    for future in futures:
+        if future.done() and (error := future.exception()):
+            raise error
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def collect(
+    environment: Environment,
+    policies: Mapping[str, Policy],
+    kept: Integers,
+    records: Sequence[Record],
+    best: Best,
+    seconds: float,
+    origin: dict[str, Any],
+) -> Results:
+    """Stack the records of all tasks: policies first, then replications."""
+    shape = (len(policies), len(records) // len(policies), -1)
+    return Results(
+        arms=environment.problem.arms,
+        floors=environment.problem.floors,
+        means=environment.means,
+        labels=tuple(policies),
+        policies=tuple(policy.name for policy in policies.values()),
+        rounds=kept,
+        expected=np.array([record.expected for record in records]).reshape(shape),
+        realised=np.array([record.realised for record in records]).reshape(shape),
+        played=np.array([record.state.played for record in records]).reshape(shape),
+        estimates=np.array([posterior_means(record.state) for record in records]).reshape(shape),
+        with_floors=best.with_floors,
+        without_floors=best.without_floors,
+        seconds=seconds,
+        provenance=origin,
+    )

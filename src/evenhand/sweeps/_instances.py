@@ -1,0 +1,88 @@
+"""The instances of a grid, as they travel to workers and as they are played there.
+
+A given one travels as bytes, a generated one as the numbers it is made of.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from evenhand.environment import Environment
+from evenhand.generate import Generated
+from evenhand.optimum._environment import Best, find_best
+
+
+@dataclass(frozen=True)
+class Given:
+    """An environment, pickled."""
+
+    arms: int
+    pickled: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, environment: Environment) -> Given:
+        """Wrap an environment."""
+        return cls(len(environment.problem.arms), pickle.dumps(environment))
+
+    def build(self) -> Environment:
+        """Return the environment."""
+        environment: Environment = pickle.loads(self.pickled)
+        return environment
+
+
+Travelling: TypeAlias = Given | Generated
+
+
+class Instance(NamedTuple):
+    """An instance by name."""
+
+    name: str
+    source: Travelling
+
+    @property
+    def arms(self) -> int:
+        """How many arms it has."""
+        return self.source.arms
+
+    @property
+    def weight(self) -> int:
+        """How many bytes travel with a task: next to none for what is generated."""
+        return len(self.source.pickled) if isinstance(self.source, Given) else 0
+
+    def build(self) -> Environment:
+        """Return the environment, built anew."""
+        return self.source.build()
+
+
+class Prepared(NamedTuple):
+    """An instance ready to be played, and what its regret is measured against."""
+
+    environment: Environment
+    best: Best
+
+
+def prepare(source: Travelling, horizon: int) -> Prepared:
+    """Build an instance and solve it, once in a process for many tasks.
+
+    Only a trace depends on the horizon: it counts as far as it is played.
+    """
+    longest = build(source).longest_horizon
+    return solved(source, None if longest is None else min(horizon, longest))
+
+
+@lru_cache(maxsize=8)
+def build(source: Travelling) -> Environment:
+    """Build an instance."""
+    return source.build()
+
+
+@lru_cache(maxsize=8)
+def solved(source: Travelling, horizon: int | None) -> Prepared:
+    """Return an instance, or the first rounds of its trace, with its optimum."""
+    environment = build(source)
+    if horizon is not None:
+        environment = environment.of_rounds(horizon)
+    return Prepared(environment, find_best(environment))

@@ -1,0 +1,155 @@
+"""Parts as tables: one line a run, and with a cell's first line what the cell needs to be read.
+
+Nothing about a part is ever computed again: kept rounds, arms, floors, means and optimum are in it.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._base.arrays import Floats, Integers
+from evenhand._base.extras import load
+from evenhand._base.sealed import about_parquet
+from evenhand.errors import InputError
+from evenhand.policies._state import posterior_means
+from evenhand.simulation._run import Record
+from evenhand.sweeps._instances import Prepared
+
+if TYPE_CHECKING:
+    import polars
+
+LISTS = ("expected", "realised", "played", "estimates")
+
+
+class StoredPart(NamedTuple):
+    """A part with the runs that it holds: in a file, or in memory."""
+
+    runs: range
+    place: Path | bytes
+
+    def content(self) -> bytes:
+        """Return what is in the file, or would be."""
+        return self.place if isinstance(self.place, bytes) else self.place.read_bytes()
+
+    def __str__(self) -> str:
+        return "a part in memory" if isinstance(self.place, bytes) else repr(str(self.place))
+
+
+class Facts(NamedTuple):
+    """What all runs of a cell have in common."""
+
+    rounds: Integers
+    arms: tuple[str, ...]
+    floors: Floats
+    means: Floats
+
+
+def schema() -> dict[str, Any]:
+    """Return the columns of a run: its totals and tallies as lists."""
+    pl = load("polars")
+    return {
+        "cell": pl.Int64,
+        "replication": pl.Int64,
+        "with_floors": pl.Float64,
+        "without_floors": pl.Float64,
+        "expected": pl.List(pl.Float64),
+        "realised": pl.List(pl.Float64),
+        "played": pl.List(pl.Int64),
+        "estimates": pl.List(pl.Float64),
+    }
+
+
+def part_schema() -> dict[str, Any]:
+    """Return the columns of a part: those of a run, and a cell's facts in its first line."""
+    pl = load("polars")
+    return {
+        **schema(),
+        "rounds": pl.List(pl.Int64),
+        "arms": pl.List(pl.String),
+        "floors": pl.List(pl.Float64),
+        "means": pl.List(pl.Float64),
+    }
+
+
+def line_of(
+    cell: int, replication: int, prepared: Prepared, record: Record, rounds: Integers | None
+) -> tuple[Any, ...]:
+    """Return the line of a run; the rounds kept, and the other facts, with a cell's first one."""
+    found = record.expected, record.realised, record.state.played, posterior_means(record.state)
+    facts: tuple[Any, ...] = (None,) * len(Facts._fields)
+    if rounds is not None:
+        problem, means = prepared.environment.problem, prepared.environment.means
+        facts = rounds.tolist(), list(problem.arms), problem.floors.tolist(), means.tolist()
+    return cell, replication, *prepared.best, *found, *facts
+
+
+def part_of(digest: str, runs: range) -> dict[str, Any]:
+    """Return what a part says it is: the grid's digest, its runs, and how many lines it has."""
+    return {"grid": digest, "runs": [runs.start, runs.stop], "rows": len(runs)}
+
+
+def check_part(content: bytes, runs: range, digest: str) -> dict[str, Any]:
+    """Complain about a content that is damaged, or not those runs of this grid; return about it."""
+    about = about_parquet(content)
+    wanted = part_of(digest, runs)
+    wrong = [key for key, value in wanted.items() if about.get(key) != value]
+    if wrong:
+        raise InputError(f"it is of another sweep, or of other runs: {', '.join(wrong)} differ")
+    return about
+
+
+def read_lines(content: bytes, runs: range, digest: str, replications: int) -> polars.DataFrame:
+    """Return the lines of a part that is what it should be, and the source they were played by."""
+    pl = load("polars")
+    about = check_part(content, runs, digest)
+    try:
+        table: polars.DataFrame = pl.read_parquet(io.BytesIO(content)).select(list(part_schema()))
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"it cannot be read: {error}") from None
+    numbers = table["cell"] * replications + table["replication"]
+    if numbers.to_list() != list(runs):
+        raise InputError("it holds other runs than it says")
+    return table.with_columns(source=pl.lit(str(about["versions"]["source"])))
+
+
+class InstanceRuns:
+    """The runs of one instance as flat arrays, from which each cell's are cut."""
+
+    def __init__(self, table: polars.DataFrame) -> None:
+        self.table = table
+        self._cell = table["cell"].to_numpy()
+        self._flat = {name: table[name].explode().to_numpy() for name in LISTS}
+        self._ends = {
+            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
+            for name in LISTS
+        }
+
+    def of(self, number: int) -> range:
+        """Return the lines that belong to a cell."""
+        start, stop = np.searchsorted(self._cell, [number, number + 1])
+        return range(int(start), int(stop))
+
+    def values(self, name: str, number: int) -> NDArray[Any]:
+        """Return a column of lists for a cell: one row a run."""
+        lines, ends = self.of(number), self._ends[name]
+        flat = self._flat[name][ends[lines.start] : ends[lines.stop]]
+        return flat.reshape(len(lines), -1)
+
+    def facts(self, number: int) -> Facts:
+        """Return what all runs of a cell have in common."""
+        lines = self.of(number)
+        table = self.table.slice(lines.start, len(lines)).select(Facts._fields)
+        line = table.drop_nulls().row(0)
+        rounds, arms, floors, means = line
+        return Facts(np.array(rounds), tuple(arms), np.array(floors), np.array(means))
+
+    def sources(self, number: int) -> str:
+        """Return by which source a cell's runs were played; several if a resume was forced."""
+        lines = self.of(number)
+        played = self.table["source"].slice(lines.start, len(lines)).unique().sort()
+        return "+".join(played.to_list())

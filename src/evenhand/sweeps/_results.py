@@ -1,0 +1,321 @@
+"""What a sweep has found: the results of its cells, from the parts on disk."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._base.checks import brief, check_known, check_whole
+from evenhand._base.extras import load
+from evenhand._base.plain import format_value
+from evenhand._base.sealed import sealed_parquet
+from evenhand._base.storage import write_bytes
+from evenhand.errors import InputError
+from evenhand.results import Results
+from evenhand.sweeps._cells import Place, numbering_of
+from evenhand.sweeps._folder import (
+    ABOUT,
+    SUMMARY,
+    in_order,
+    named_parts,
+    read_about,
+    read_failures,
+)
+from evenhand.sweeps._grid import settings_digest
+from evenhand.sweeps._parts import (
+    LISTS,
+    InstanceRuns,
+    StoredPart,
+    part_schema,
+    read_lines,
+    schema,
+)
+
+if TYPE_CHECKING:
+    import polars
+
+FOUND = (
+    "reward",
+    "regret",
+    "margin",
+    "worst_shortfall",
+    "shortfall_bulk",
+    "all_kept",
+    "with_floors",
+    "without_floors",
+)
+
+
+class SweepResults:
+    """The cells of a sweep, complete or not; everything is read from its folder.
+
+    Examples
+    --------
+    ::
+
+        found = SweepResults("out")
+        found.summary()                             # a polars DataFrame, one line a cell
+        found.results("setting 1", horizon=20_000)  # as from simulate()
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder: Path | None = Path(folder)
+        self._set_up(read_about(self.folder), named_parts(self.folder), None)
+
+    @classmethod
+    def in_memory(
+        cls,
+        about: dict[str, Any],
+        parts: Sequence[StoredPart],
+        failures: Sequence[dict[str, Any]],
+    ) -> SweepResults:
+        """Return what a sweep without a folder has found."""
+        found = cls.__new__(cls)
+        found.folder = None
+        found._set_up(about, parts, list(failures))
+        return found
+
+    def _set_up(
+        self,
+        about: dict[str, Any],
+        parts: Iterable[StoredPart],
+        failures: list[dict[str, Any]] | None,
+    ) -> None:
+        """Check what a sweep says of itself, and put its parts in order."""
+        self.about, self._failures = about, failures
+        try:
+            settings = about["settings"]
+            self._described = _tables(settings["instances"], "name")
+            self.policies = _tables(settings["policies"], "label")
+            self._names = {label: str(table["name"]) for label, table in self.policies.items()}
+            self.horizons = [check_whole("horizon", h, least=1) for h in settings["horizons"]]
+            self.replications = check_whole("replications", settings["replications"], least=1)
+            self._numbering = numbering_of(settings)
+            if not self.cells:
+                raise ValueError("it has no cells")
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{self._where} must hold a sweep: {ABOUT} is damaged: "
+                f"{type(error).__name__}: {error}"
+            ) from None
+        self._parts = in_order(parts, self.cells * self.replications)
+        # Neighbouring instances want the same parts.
+        self._read = lru_cache(maxsize=4)(
+            partial(_read, digest=settings_digest(settings), replications=self.replications)
+        )
+
+    @property
+    def _where(self) -> str:
+        return "memory" if self.folder is None else repr(str(self.folder))
+
+    def __repr__(self) -> str:
+        done = f"{self.runs_done:,} of {self.cells * self.replications:,} runs"
+        return f"SweepResults({self._where}: {self.cells:,} cells, {done})"
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return self._numbering.count
+
+    @property
+    def instances(self) -> list[str]:
+        """The names of the instances."""
+        return list(self._described)
+
+    @cached_property
+    def runs_done(self) -> int:
+        """How many runs have been written, of ``cells * replications``."""
+        return sum(len(part.runs) for part in self._parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run has been written."""
+        return self.runs_done == self.cells * self.replications
+
+    @property
+    def versions(self) -> list[dict[str, Any]]:
+        """What has played this sweep; several if a resume with any version was asked for."""
+        return [self.about["matching"], *self.about.get("also", [])]
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """What was given up, when the sweep last ended."""
+        if self._failures is not None:
+            return self._failures
+        return [] if self.folder is None else read_failures(self.folder)
+
+    def results(self, instance: str, horizon: int) -> Results:
+        """Return the results of an instance, for all policies whose cells are complete."""
+        check_known("instance", [instance], self.instances)
+        horizons = self._numbering.limit(instance).horizons
+        if horizon not in horizons:
+            raise InputError(f"horizon must be one of {list(horizons)}, got {brief(horizon)}")
+        runs = InstanceRuns(self._lines_of(instance))
+        places = [
+            place
+            for place in self._numbering.places(instance)
+            if place.horizon == horizon and len(runs.of(place.number)) == self.replications
+        ]
+        if not places:
+            raise InputError(f"instance {instance!r} must have a complete cell at T={horizon}")
+        return self._put_together(runs, places)
+
+    def summary(self) -> polars.DataFrame:
+        """Return one line for each cell that has a run: its settings, and what came of it.
+
+        A margin is half of a 95% interval of the mean; ``shortfall_bulk`` is what 95% of the runs'
+        worst shortfalls stay within. Regret is null where no policy could keep
+        the floors. A parameter is a number if it is one for all policies, else a text. ``source``
+        is a digest of the code that played the cell; several if a resume was forced.
+        """
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> polars.DataFrame:
+        pl = load("polars")
+        lines = [line for instance in self.instances for line in self._lines(instance)]
+        if not lines:
+            raise InputError(f"{self._where} must hold at least one finished part")
+        numbers = dict.fromkeys(("tightness", *FOUND), pl.Float64)
+        table: polars.DataFrame = pl.DataFrame(
+            lines,
+            schema_overrides={**numbers, "instance_seed": pl.Int64},
+            infer_schema_length=None,
+        )
+        return table
+
+    def save_summary(self) -> None:
+        """Write the summary beside the parts, with where it came from."""
+        if self.folder is not None:
+            write_bytes(self.folder / SUMMARY, sealed_parquet(self.summary(), self.about))
+
+    def runs(self, instance: str | None = None) -> polars.DataFrame:
+        """Return one line for each run, of one instance or of all, in the order of the grid."""
+        return self._lines_of(instance).select(list(schema()))
+
+    def _lines_of(self, instance: str | None) -> polars.DataFrame:
+        """Return the lines of the parts, of one instance or of all."""
+        pl, wanted = load("polars"), range(self.cells)
+        if instance is not None:
+            check_known("instance", [instance], self.instances)
+            wanted = self._numbering.of(instance)
+        first = bisect_left(self._parts, wanted.start * self.replications, key=_last_run)
+        stop = bisect_left(self._parts, wanted.stop * self.replications, key=_first_run)
+        inside = pl.col("cell").is_between(wanted.start, wanted.stop - 1)
+        tables = [self._read(part).filter(inside) for part in self._parts[first:stop]]
+        none = pl.DataFrame(schema={**part_schema(), "source": pl.String})
+        table: polars.DataFrame = pl.concat([none, *tables])
+        return table
+
+    @cached_property
+    def _parameters(self) -> dict[str, dict[str, Any]]:
+        """The parameters of each policy, null where it has none of that name."""
+        names = dict.fromkeys(key for policy in self.policies.values() for key in policy)
+        columns = {
+            name: [policy.get(name) for policy in self.policies.values()]
+            for name in names
+            if name not in ("name", "label")
+        }
+        for values in columns.values():
+            if any(isinstance(value, str) for value in values):
+                values[:] = [None if value is None else format_value(value) for value in values]
+        return {
+            label: {name: values[place] for name, values in columns.items()}
+            for place, label in enumerate(self.policies)
+        }
+
+    def _lines(self, instance: str) -> Iterator[dict[str, Any]]:
+        """Yield the summary's lines of an instance."""
+        runs = InstanceRuns(self._lines_of(instance))
+        for place in self._numbering.places(instance):
+            if runs.of(place.number):
+                results = self._put_together(runs, [place])
+                settings = self._settings(place, len(results.arms))
+                source = {"source": runs.sources(place.number)}
+                yield {**settings, **_found(results, place.label), **source}
+
+    def _settings(self, place: Place, arms: int) -> dict[str, Any]:
+        """Return what a cell is, with a column for every parameter of any policy."""
+        about = self._described[place.instance]
+        drawn = about.get("generate", {})
+        return {
+            "cell": place.number,
+            "instance": place.instance,
+            "arms": arms,
+            "plays": drawn.get("plays", about.get("plays")),
+            "tightness": drawn.get("tightness"),
+            "instance_seed": drawn["seeds"][0] if drawn else None,
+            "label": place.label,
+            "policy": self._names[place.label],
+            **self._parameters[place.label],
+            "horizon": place.horizon,
+        }
+
+    def _put_together(self, runs: InstanceRuns, places: Sequence[Place]) -> Results:
+        """Return cells of one instance and horizon as results, as from a simulation."""
+        number = places[0].number
+        facts, first = runs.facts(number), runs.of(number).start
+        values = {
+            name: np.array([runs.values(name, place.number) for place in places]) for name in LISTS
+        }
+        return Results(
+            arms=facts.arms,
+            floors=facts.floors,
+            means=facts.means,
+            labels=tuple(place.label for place in places),
+            policies=tuple(self._names[place.label] for place in places),
+            rounds=facts.rounds,
+            **values,
+            with_floors=runs.table["with_floors"][first],
+            without_floors=runs.table["without_floors"][first],
+            seconds=float("nan"),
+            provenance=self.about,
+        )
+
+
+def _tables(given: Any, key: str) -> dict[str, dict[str, Any]]:
+    """Return a list of tables by what one of their keys says."""
+    if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
+        raise TypeError("instances and policies must be lists of tables")
+    return {table[key]: table for table in given}
+
+
+def _read(part: StoredPart, digest: str, replications: int) -> polars.DataFrame:
+    """Read a part; anything but those runs of this grid, undamaged, is refused."""
+    try:
+        return read_lines(part.content(), part.runs, digest, replications)
+    except (InputError, OSError) as error:
+        raise InputError(
+            f"{part} must be an undamaged part of this sweep: {error}; "
+            "resumed, the sweep plays it again"
+        ) from None
+
+
+def _first_run(part: StoredPart) -> int:
+    return part.runs.start
+
+
+def _last_run(part: StoredPart) -> int:
+    return part.runs.stop - 1
+
+
+def _found(results: Results, label: str) -> dict[str, Any]:
+    """Return what came of a cell; a margin is half of a 95% interval."""
+    shortfall, feasible = results.worst_shortfall(label), results.with_floors is not None
+    several = results.replications > 1
+    found = (
+        results.reward(label).mean,
+        float(results.regret(label).mean[-1]) if feasible else None,
+        results.margin(label) if several else None,
+        shortfall.mean,
+        shortfall.bulk,
+        results.all_kept(label),
+        results.with_floors,
+        results.without_floors,
+    )
+    return {"replications": results.replications, **dict(zip(FOUND, found, strict=True))}

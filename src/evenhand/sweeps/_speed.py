@@ -1,0 +1,129 @@
+"""How long runs take, and how to cut them into tasks that are worth sending."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from evenhand.sweeps._grid import Cell, Grid
+from evenhand.sweeps._tasks import Piece
+
+TASK_SECONDS = 2.0
+LEAST_SECONDS = 1.0
+# So many parts can be listed and read in no time.
+MOST_TASKS = 10_000
+# An instance travels with each task at, say, 100 MB/s, and that should be 5% of the time at most.
+BYTES_A_SECOND = 5e6
+# Seconds to start a run, for a round, and for an arm in a round: right to a factor of a few.
+GUESS = (2e-4, 1e-7, 2e-8)
+
+
+Kind = tuple[str, int, int]
+
+
+class Tally(NamedTuple):
+    """Runs of a kind that were played, and the seconds they took."""
+
+    runs: int
+    seconds: float
+
+
+class Speed:
+    """Seconds that a run of a cell should take.
+
+    Cells with the same policy, number of arms and horizon are of one kind. A kind that was seen
+    takes what it took; another one is guessed from its size, times how wrong the guesses of that
+    policy have been, or of all if it is new.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[Kind, Tally] = {}
+        self._guessed: dict[str, float] = {}
+        self._taken: dict[str, float] = {}
+
+    def seconds(self, cell: Cell) -> float:
+        """Return the seconds that one run should take."""
+        seen = self._seen.get(self.kind(cell))
+        if seen is not None:
+            return seen.seconds / seen.runs
+        name = cell.policy.name
+        if name in self._guessed:
+            return guess(cell) * self._taken[name] / self._guessed[name]
+        return guess(cell) * self.correction
+
+    @property
+    def correction(self) -> float:
+        """How many seconds a guessed second has turned out to be, over all policies."""
+        return sum(self._taken.values()) / sum(self._guessed.values()) if self._guessed else 1.0
+
+    @staticmethod
+    def kind(cell: Cell) -> Kind:
+        """Return what cells of the same speed have in common."""
+        return cell.policy.name, cell.instance.arms, cell.horizon
+
+    def learn(self, cell: Cell, runs: int, seconds: float) -> None:
+        """Take notice of runs that were played."""
+        before = self._seen.get(self.kind(cell), Tally(0, 0.0))
+        self._seen[self.kind(cell)] = Tally(before.runs + runs, before.seconds + seconds)
+        name = cell.policy.name
+        self._guessed[name] = self._guessed.get(name, 0.0) + guess(cell) * runs
+        self._taken[name] = self._taken.get(name, 0.0) + seconds
+
+
+def guess(cell: Cell) -> float:
+    """Return seconds of a run that only its size is known of."""
+    start, each, each_arm = GUESS
+    return start + cell.horizon * (each + each_arm * cell.instance.arms)
+
+
+class Cutter:
+    """Cuts what is missing of a grid into tasks of about the same time.
+
+    The time aimed at is :data:`TASK_SECONDS`; more where that would be more than
+    :data:`MOST_TASKS` tasks, and less towards the end, so that no worker has to wait for another.
+    """
+
+    def __init__(self, grid: Grid, missing: Sequence[range], speed: Speed) -> None:
+        self._speed = speed
+        self._total = sum(guess(piece.cell) * piece.runs for piece in by_cell(grid, missing))
+        self._left = self._total
+        self._pieces = by_cell(grid, missing)
+        self._next = next(self._pieces, None)
+
+    def cut(self, workers: int) -> tuple[Piece, ...]:
+        """Return neighbouring pieces for the next task; none if everything has been cut."""
+        pieces: list[Piece] = []
+        aim = self._aim(workers)
+        while self._next is not None and aim > 0.0 and _adjoins(pieces, self._next):
+            piece, each = self._next, self._speed.seconds(self._next.cell)
+            runs = min(piece.runs, math.ceil(aim / each))
+            taken, rest = piece.split(runs)
+            self._next = rest if rest.runs else next(self._pieces, None)
+            self._left -= guess(piece.cell) * runs
+            aim -= runs * each
+            pieces.append(taken)
+        return tuple(pieces)
+
+    def _aim(self, workers: int) -> float:
+        """Return the seconds that the next task should take."""
+        total, left = (guessed * self._speed.correction for guessed in (self._total, self._left))
+        even = max(left / (2 * workers), LEAST_SECONDS)
+        weight = 0 if self._next is None else self._next.cell.instance.weight
+        return max(min(max(TASK_SECONDS, total / MOST_TASKS), even), weight / BYTES_A_SECOND)
+
+
+def _adjoins(pieces: Sequence[Piece], following: Piece) -> bool:
+    """Say whether a piece goes on where the others end, if there are any."""
+    return not pieces or pieces[-1].first + pieces[-1].runs == following.first
+
+
+def by_cell(grid: Grid, missing: Sequence[range]) -> Iterator[Piece]:
+    """Yield the missing runs, cell by cell."""
+    for runs in missing:
+        start = runs.start
+        while start < runs.stop:
+            number, first = divmod(start, grid.replications)
+            stop = min(runs.stop, (number + 1) * grid.replications)
+            yield Piece(grid.cell(number), first, first + stop - start, start)
+            start = stop

@@ -1,0 +1,118 @@
+"""Machine code: named after all the sources it was made from."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from evenhand import Environment, InputError, Problem, simulate
+from evenhand._base.machine import compiled, digest
+from evenhand.policies import _lfg as lfg
+from evenhand.policies import _tscsf_b as tscsf_b
+from evenhand.simulation._kernel import play
+
+
+def test_the_name_depends_on_every_function_that_is_called():
+    assert digest(play, score=lfg.score) != digest(play, score=tscsf_b.score)
+    assert digest(play, score=lfg.score) == digest(play, score=lfg.score)
+
+
+LIMIT = 3
+
+
+def limited(x):
+    return min(x, LIMIT)
+
+
+def test_the_name_depends_on_the_constants_that_are_read(monkeypatch):
+    before = digest(limited)
+    monkeypatch.setitem(globals(), "LIMIT", 4)
+    assert digest(limited) != before
+
+
+def with_default(x, factor=2.0):
+    return x * factor
+
+
+def scaling(factor, shape):
+    def scaled(x):
+        return factor * shape(x)
+
+    return scaled
+
+
+def test_default_arguments_are_kept():
+    assert compiled(with_default)(3.0) == 6.0
+    assert compiled(with_default)(3.0, 5.0) == 15.0
+
+
+def test_what_an_enclosing_function_gives_counts_as_constant():
+    double, triple = scaling(2.0, with_default), scaling(3.0, with_default)
+    assert (compiled(double)(1.0), compiled(triple)(1.0)) == (4.0, 6.0)
+    assert digest(double) != digest(triple)
+
+
+HELPER = """
+def bent(x):
+    return bend(x) + 1.0
+
+def bend(x):
+    return -x
+"""
+AUTHORS = """
+from dataclasses import dataclass
+from author_helper import bent
+from evenhand import Policy
+
+def score(scores, awake, state, terms, constants, memory, rng, tilt=0.5):
+    for j in range(awake.size):
+        scores[j] = bent(terms.weights[awake[j]] * rng.random()) * tilt
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(Policy):
+
+    name = "mine"
+    score = staticmethod(score)
+"""
+
+
+def test_a_policy_may_call_helpers_of_its_authors_own_modules(tmp_path, monkeypatch):
+    (tmp_path / "author_helper.py").write_text(HELPER)
+    (tmp_path / "author_policy.py").write_text(AUTHORS)
+    monkeypatch.syspath_prepend(tmp_path)
+    mine = __import__("author_policy").Mine()
+    environment = Environment(Problem(4, plays=2, floors=0.2), 0.5, 0.8)
+    one, two = (
+        simulate(environment, [mine], horizon=200, seed=1, engine=engine)
+        for engine in ("compiled", "reference")
+    )
+    assert np.array_equal(one.played, two.played)
+    for name in ("author_helper", "author_policy"):
+        sys.modules.pop(name)
+
+
+def summing(table):
+    def total(x):
+        return x + table[0] + table[table.size - 1]
+
+    return total
+
+
+def test_the_name_depends_on_all_of_an_enclosed_array():
+    one, two = np.zeros(5_000), np.zeros(5_000)
+    two[2_500] = 1.0
+    assert digest(summing(one)) != digest(summing(two))
+    assert digest(summing(one)) == digest(summing(one.copy()))
+    assert compiled(summing(two))(1.0) == 1.0
+
+
+def keyword_only(x, *, factor=2.0):
+    return x * factor
+
+
+def test_keyword_only_arguments_are_refused_with_the_rule():
+    message = "function 'keyword_only' must be without keyword-only arguments"
+    with pytest.raises(InputError, match=message):
+        compiled(keyword_only)
