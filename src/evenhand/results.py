@@ -6,11 +6,11 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.checks import check_known
@@ -278,7 +278,9 @@ class Results:
 
     def quantile(self) -> float:
         """Return Student's factor between a standard error and a 95% margin."""
-        return float(stdtrit(max(self.replications - 1, 1), 0.975))
+        # Half of the time it takes to load all of this: not before it is needed.
+        student = import_module("scipy.special").stdtrit
+        return float(student(max(self.replications - 1, 1), 0.975))
 
     def _index(self, label: str) -> int:
         check_known("policy label", [label], self.labels)

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import io
+import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from typing import NamedTuple
 
 import pytest
+
+from evenhand.cli import main
 
 FILE = """
 plays = 2
@@ -41,8 +47,34 @@ def file(tmp_path):
     return path
 
 
+class Done(NamedTuple):
+    """How a command has ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
-def evenhand():
+def evenhand(monkeypatch):
+    """Run the command line in this process: all of it but the start of Python."""
+
+    def run(*arguments):
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "argv", ["evenhand", *map(str, arguments)])
+        before = signal.getsignal(signal.SIGINT)
+        try:
+            with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
+                main()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        return Done(left.value.code or 0, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def process():
     """Run the real command in a process of its own."""
 
     def run(*arguments):

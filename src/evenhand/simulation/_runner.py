@@ -82,7 +82,7 @@ def simulate(
     seed = check_whole("seed", seed, least=0)
     delay = delay if isinstance(delay, Geometric) else as_wait(delay).fixed
     check_choice("engine", engine, ("compiled", "reference"))
-    cores = available_cores() if workers is None else check_whole("workers", workers, least=1)
+    cores = worker_count(workers)
     kept = checkpoints(horizon)
     runs = [Run(environment, policy, horizon, kept, delay) for policy in labelled.values()]
     best = find_best(environment)
@@ -152,6 +152,11 @@ def _raise_first(futures: Sequence[Future[Record]]) -> None:
     for future in futures:
         if future.done() and (error := future.exception()):
             raise error
+
+
+def worker_count(workers: int | None) -> int:
+    """Return a checked number of workers; all cores that this process may use by default."""
+    return available_cores() if workers is None else check_whole("workers", workers, least=1)
 
 
 def available_cores() -> int:

@@ -12,7 +12,6 @@ import numpy as np
 
 from evenhand._base.checks import brief, check_known, check_whole
 from evenhand._base.extras import load
-from evenhand._base.plain import format_value
 from evenhand._base.sealed import sealed_parquet
 from evenhand._base.storage import write_bytes
 from evenhand.errors import InputError
@@ -35,20 +34,10 @@ from evenhand.sweeps._parts import (
     read_lines,
     schema,
 )
+from evenhand.sweeps._summary import FOUND, cell_columns, found_columns, parameter_columns
 
 if TYPE_CHECKING:
     import polars
-
-FOUND = (
-    "reward",
-    "regret",
-    "margin",
-    "worst_shortfall",
-    "shortfall_bulk",
-    "all_kept",
-    "with_floors",
-    "without_floors",
-)
 
 
 class SweepResults:
@@ -214,20 +203,7 @@ class SweepResults:
 
     @cached_property
     def _parameters(self) -> dict[str, dict[str, Any]]:
-        """The parameters of each policy, null where it has none of that name."""
-        names = dict.fromkeys(key for policy in self.policies.values() for key in policy)
-        columns = {
-            name: [policy.get(name) for policy in self.policies.values()]
-            for name in names
-            if name not in ("name", "label")
-        }
-        for values in columns.values():
-            if any(isinstance(value, str) for value in values):
-                values[:] = [None if value is None else format_value(value) for value in values]
-        return {
-            label: {name: values[place] for name, values in columns.items()}
-            for place, label in enumerate(self.policies)
-        }
+        return parameter_columns(self.policies)
 
     def _lines(self, instance: str) -> Iterator[dict[str, Any]]:
         """Yield the summary's lines of an instance."""
@@ -235,26 +211,13 @@ class SweepResults:
         for place in self._numbering.places(instance):
             if runs.of(place.number):
                 results = self._put_together(runs, [place])
-                settings = self._settings(place, len(results.arms))
-                source = {"source": runs.sources(place.number)}
-                yield {**settings, **_found(results, place.label), **source}
-
-    def _settings(self, place: Place, arms: int) -> dict[str, Any]:
-        """Return what a cell is, with a column for every parameter of any policy."""
-        about = self._described[place.instance]
-        drawn = about.get("generate", {})
-        return {
-            "cell": place.number,
-            "instance": place.instance,
-            "arms": arms,
-            "plays": drawn.get("plays", about.get("plays")),
-            "tightness": drawn.get("tightness"),
-            "instance_seed": drawn["seeds"][0] if drawn else None,
-            "label": place.label,
-            "policy": self._names[place.label],
-            **self._parameters[place.label],
-            "horizon": place.horizon,
-        }
+                yield {
+                    **cell_columns(place, self._described[place.instance], results),
+                    **self._parameters[place.label],
+                    "horizon": place.horizon,
+                    **found_columns(results, place.label),
+                    "source": runs.sources(place.number),
+                }
 
     def _put_together(self, runs: InstanceRuns, places: Sequence[Place]) -> Results:
         """Return cells of one instance and horizon as results, as from a simulation."""
@@ -302,20 +265,3 @@ def _first_run(part: StoredPart) -> int:
 
 def _last_run(part: StoredPart) -> int:
     return part.runs.stop - 1
-
-
-def _found(results: Results, label: str) -> dict[str, Any]:
-    """Return what came of a cell; a margin is half of a 95% interval."""
-    shortfall, feasible = results.worst_shortfall(label), results.with_floors is not None
-    several = results.replications > 1
-    found = (
-        results.reward(label).mean,
-        float(results.regret(label).mean[-1]) if feasible else None,
-        results.margin(label) if several else None,
-        shortfall.mean,
-        shortfall.bulk,
-        results.all_kept(label),
-        results.with_floors,
-        results.without_floors,
-    )
-    return {"replications": results.replications, **dict(zip(FOUND, found, strict=True))}

@@ -1,0 +1,73 @@
+"""The columns of a summary: what a cell is, its policy's parameters, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand._base.plain import format_value
+from evenhand.results import Results
+from evenhand.sweeps._cells import Place
+
+FOUND = (
+    "reward",
+    "regret",
+    "margin",
+    "worst_shortfall",
+    "shortfall_bulk",
+    "all_kept",
+    "with_floors",
+    "without_floors",
+)
+
+
+def cell_columns(place: Place, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
+    """Return what a cell is: its instance, as a grid describes it, and its policy."""
+    drawn = described.get("generate", {})
+    return {
+        "cell": place.number,
+        "instance": place.instance,
+        "arms": len(results.arms),
+        "plays": drawn.get("plays", described.get("plays")),
+        "tightness": drawn.get("tightness"),
+        "instance_seed": drawn["seeds"][0] if drawn else None,
+        "label": place.label,
+        "policy": results.policies[results.labels.index(place.label)],
+    }
+
+
+def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the parameters of each policy, null where it has none of that name.
+
+    A parameter is a number if it is one for all policies, else a text.
+    """
+    names = dict.fromkeys(key for policy in policies.values() for key in policy)
+    columns = {
+        name: [policy.get(name) for policy in policies.values()]
+        for name in names
+        if name not in ("name", "label")
+    }
+    for values in columns.values():
+        if any(isinstance(value, str) for value in values):
+            values[:] = [None if value is None else format_value(value) for value in values]
+    return {
+        label: {name: values[place] for name, values in columns.items()}
+        for place, label in enumerate(policies)
+    }
+
+
+def found_columns(results: Results, label: str) -> dict[str, Any]:
+    """Return what came of a cell; a margin is half of a 95% interval."""
+    shortfall, feasible = results.worst_shortfall(label), results.with_floors is not None
+    several = results.replications > 1
+    found = (
+        results.reward(label).mean,
+        float(results.regret(label).mean[-1]) if feasible else None,
+        results.margin(label) if several else None,
+        shortfall.mean,
+        shortfall.bulk,
+        results.all_kept(label),
+        results.with_floors,
+        results.without_floors,
+    )
+    return {"replications": results.replications, **dict(zip(FOUND, found, strict=True))}
