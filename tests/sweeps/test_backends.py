@@ -16,7 +16,7 @@ import pytest
 from evenhand import Generated, Grid, InputError, run_sweep
 from evenhand._base import provenance
 from evenhand._base.provenance import matching_versions
-from evenhand.sweeps import _backends as backends
+from evenhand.sweeps import _dask as dask
 from evenhand.sweeps._backends import Borrowed, Dask, Processes, Threads, open_backend
 from evenhand.sweeps._run import conduct
 from evenhand.sweeps._tasks import Task, VersionError, check_versions, play_task
@@ -41,7 +41,7 @@ def test_a_worker_with_other_packages_refuses_the_task():
 
 def test_a_cluster_with_other_packages_is_refused(monkeypatch):
     here = {**matching_versions(), "source": "edited"}
-    monkeypatch.setattr(backends, "matching_versions", Edited(here))
+    monkeypatch.setattr(dask, "matching_versions", Edited(here))
     with pytest.raises(
         InputError, match=r"worker tcp://\S+ must have .* got source \w+ instead of"
     ):
@@ -152,7 +152,7 @@ def test_what_answers_but_is_no_scheduler_is_refused():
 def test_a_cluster_leaves_the_callers_logs_and_processes_as_they_were(grid, tmp_path, monkeypatch):
     log = logging.getLogger("distributed.scheduler")
     log.setLevel(logging.INFO)
-    monkeypatch.setattr(backends, "connect", lambda distributed, address: 1 / 0)
+    monkeypatch.setattr(dask, "connect", lambda distributed, address: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Dask(None, workers=1)
     assert log.level == logging.INFO
