@@ -17,6 +17,7 @@ from evenhand import InputError, Results, SweepResults, cli
 from evenhand._base.storage import claimed
 
 COMMAND = [sys.executable, "-m", "evenhand"]
+THREADS = ["--backend", "threads"]
 GRID = """
 horizons = [50]
 [[instances]]
@@ -48,7 +49,7 @@ def sweep(tmp_path_factory):
     """A small sweep that is complete."""
     place = tmp_path_factory.mktemp("sweep")
     (place / "grid.toml").write_text(GRID)
-    done = run("sweep", str(place / "grid.toml"), "--out", str(place / "out"))
+    done = run("sweep", str(place / "grid.toml"), "--out", str(place / "out"), *THREADS)
     assert done.returncode == 0
     return place / "out"
 
@@ -156,7 +157,7 @@ def test_an_output_name_need_not_be_utf_8(file, sweep, tmp_path):
         ["compare", file, "--out", base + b"/compare-\xff"],
         ["report", sweep, "--out", base + b"/report-\xff.html"],
         ["report", sweep, "--format", "parquet", "--out", base + b"/summary-\xff"],
-        ["sweep", sweep.parent / "grid.toml", "--out", base + b"/sweep-\xff"],
+        ["sweep", sweep.parent / "grid.toml", "--out", base + b"/sweep-\xff", *THREADS],
     ):
         done = run(*map(os.fsencode, arguments), text=False)
         assert done.returncode == 0, done.stderr.decode()
@@ -206,14 +207,14 @@ def test_a_damaged_description_is_one_line(evenhand, sweep, tmp_path):
 
 def test_a_damaged_part_is_named_by_the_report_and_played_again_on_resume(sweep, tmp_path):
     grid, out = str(sweep.parent / "grid.toml"), str(tmp_path / "out")
-    run("sweep", grid, "--out", out)
+    run("sweep", grid, "--out", out, *THREADS)
     part = next((tmp_path / "out" / "parts").iterdir())
     content = part.read_bytes()
     part.write_bytes(content[:30] + bytes([content[30] ^ 16]) + content[31:])
     done = run("report", out)
     assert done.returncode == 2
     assert f"{str(part)!r} must be an undamaged part of this sweep" in done.stderr
-    assert run("sweep", grid, "--out", out, "--resume").returncode == 0
+    assert run("sweep", grid, "--out", out, "--resume", *THREADS).returncode == 0
     assert run("report", out).returncode == 0
     assert SweepResults(out).summary().equals(SweepResults(sweep).summary())
 

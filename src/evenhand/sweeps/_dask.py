@@ -18,6 +18,7 @@ from evenhand.simulation._runner import worker_count
 from evenhand.sweeps._tasks import Part, Task, play_task
 
 ANSWER_SECONDS = 5
+log = logging.getLogger(__name__)
 # What a cluster of our own need not do: it has no dashboard, its workers do nothing but play, and
 # tasks are tried again by us.
 CALM = {
@@ -41,7 +42,7 @@ class Dask:
             if scheduler is None:
                 scheduler = self._own_cluster(distributed, workers)
             self._client = connect(distributed, scheduler)
-            self._closing.callback(self._client.close, timeout=ANSWER_SECONDS)
+            self._closing.callback(let_go, self._client)
             self._executor: Executor = self._client.get_executor(pure=False)
             self._check_versions()
         except BaseException:
@@ -57,7 +58,7 @@ class Dask:
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             )
-        self._closing.callback(cluster.close, timeout=ANSWER_SECONDS)
+        self._closing.callback(let_go, cluster)
         return str(cluster.scheduler_address)
 
     def _check_versions(self) -> None:
@@ -96,6 +97,14 @@ class Dask:
         """Leave the scheduler; a cluster of our own ends."""
         with self._closing:
             self._executor.shutdown(wait=not at_once)
+
+
+def let_go(thing: Any) -> None:
+    """Close a client or a cluster; one that takes too long costs nobody their results."""
+    try:
+        thing.close(timeout=ANSWER_SECONDS)
+    except TimeoutError as error:
+        log.warning("%s did not close in time: %s", type(thing).__name__, error)
 
 
 @contextmanager
