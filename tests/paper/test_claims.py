@@ -53,8 +53,8 @@ SURE, UNSURE = (1.0, 0.1), (1.0, 2.0)
         ({"both reflected": SURE}, OTHER_FORM, "both reflected"),
         ({"both cumulative": SURE}, OTHER_FORM, "both cumulative"),
         ({}, FAILS, ""),
-        ({"as published": UNSURE}, UNDECIDED, "as published"),
-        ({"as published": UNSURE, "both reflected": SURE}, UNDECIDED, "as published"),
+        ({"as published": UNSURE}, UNDECIDED, ""),
+        ({"as published": UNSURE, "both reflected": SURE}, OTHER_FORM, "both reflected"),
         ({"both reflected": UNSURE}, FAILS, "with no form of the debt"),
     ],
 )

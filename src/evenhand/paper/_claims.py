@@ -2,7 +2,7 @@
 
 A claim has a rule that a program can decide: measurements, and the bound that they must be in. It
 is tried with the forms of the debt as published (Eq. 5 for TSCSF-B, the reflected queue for LFG),
-and if it fails, with both forms alike.
+and if it does not clearly hold, with both forms alike.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
     same = all(list(other.measurements) == list(published.measurements) for _, other in others)
     verdict, hangs = rule.decide(published), rule.closest(published)
     words = "" if same else PUBLISHED.words
-    if verdict == FAILS:
+    if verdict != HOLDS:
         for pairing, measured in others:
             if rule.decide(measured) == HOLDS:
                 both = dict.fromkeys((*published.measurements, *measured.measurements))
                 return Verdict(claim, OTHER_FORM, pairing.words, hangs, tuple(both))
-        words = "" if same else "with no form of the debt"
+        words = "" if same or verdict == UNDECIDED else "with no form of the debt"
     return Verdict(claim, verdict, words, hangs, tuple(published.measurements))
 
 

@@ -52,7 +52,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return (
         f"<p>{len(real)} statements: {_counted(real)}.{apart} Verdicts are computed from the "
         "results by rules; a claim opens to show its own, and everything that was measured. It is "
-        "undecided where the 95% interval of the deciding number reaches across the bound. “As "
+        "undecided where the 95% interval of the deciding number reaches across the bound, and no "
+        "other form of the debt settles it. “As "
         "published” means the paper's Eq. (5) for TSCSF-B and the reflected queue for LFG; the "
         "other form is the reflected queue for both, as in the paper's proof, or Eq. (5) for "
         "both.</p>"
