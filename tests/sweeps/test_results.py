@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from evenhand import InputError, SweepResults, run_sweep, simulate
+from evenhand import Generated, InputError, SweepResults, run_sweep, simulate
+from evenhand.optimum import _environment
+from evenhand.simulation import _run
 from tests.sweeps.conftest import FILE
 
 
@@ -140,3 +144,23 @@ def test_each_horizon_of_a_trace_has_the_optimum_of_its_rounds(load, tmp_path):
         assert swept.with_floors == alone.with_floors
         assert swept.regret("tscsf-b").mean[-1] == alone.regret("tscsf-b").mean[-1]
         assert swept.regret("opt-nf", best).mean[-1] == pytest.approx(0.0, abs=1e-12)
+
+
+KEPT = Path(__file__).with_name("folder-of-version-1")
+
+
+def test_a_folder_is_read_as_it_was_written_and_nothing_is_drawn_or_solved_again(monkeypatch):
+    """Written once, by the first version of the format; every later version must read it."""
+    for name in ("build", "__post_init__"):
+        monkeypatch.setattr(Generated, name, lambda *given: 1 / 0)
+    for module, name in ((_environment, "solve"), (_run, "checkpoints")):
+        monkeypatch.setattr(module, name, lambda *given: 1 / 0)
+    found = SweepResults(KEPT)
+    wanted = json.loads(KEPT.with_suffix(".json").read_text(encoding="utf-8"))
+    assert found.summary().select(list(wanted[0])).to_dicts() == wanted
+    replayed = found.results("replayed", 20)
+    assert replayed.arms == ("a", "b")
+    assert replayed.floors.tolist() == [0.2, 0.3]
+    assert replayed.means.tolist() == [0.4, 0.6]
+    assert replayed.rounds[-1] == 20
+    assert len(found.results("drawn", 10).means) == 4
