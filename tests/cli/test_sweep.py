@@ -276,7 +276,8 @@ def test_an_edited_source_forbids_to_go_on_unless_any_version_will_do(evenhand, 
     assert "source is '0123456789abcdef' there" in done.stderr
     done = evenhand("sweep", small, "--out", out, "--resume", "--any-version", *THREADS)
     assert done.returncode == 0
-    assert "played by different versions of the code: 0123456789abcdef, " in done.stderr
+    assert "played by different versions of the code: source " in done.stderr
+    assert "instead of 0123456789abcdef" in done.stderr
     assert evenhand("report", out).returncode == 0
     html = (out / "report.html").read_text(encoding="utf-8")
     assert "Played by different versions of the code" in html

@@ -6,13 +6,27 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from evenhand import Agent, Generated, Grid, InputError, Policy, Problem, make_policy, run_sweep
+from evenhand import (
+    Agent,
+    Environment,
+    Generated,
+    Grid,
+    InputError,
+    Policy,
+    Problem,
+    make_policy,
+    run_sweep,
+    simulate,
+)
 from evenhand.files import policies_from
 from evenhand.policies import _registry as registry
 from evenhand.policies import register_policy, registered_policies
+from evenhand.sweeps._versions import matching_of
 
 
 def score(scores, awake, state, terms, constants, memory, rng):
@@ -67,10 +81,46 @@ def test_it_is_swept_and_its_code_counts_when_a_sweep_is_resumed(registered, tmp
         run_sweep(grid, tmp_path / "out", backend="threads", resume=True)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_what_is_no_number_counts_as_the_lowest_score(registered):
+    """Reward over feedback is 0 / 0 at first: both arms are played all the same."""
+
+    def mean(scores, awake, state, terms, constants, memory, rng):
+        for j in range(awake.size):
+            i = awake[j]
+            scores[j] = state.reward_sums[i] / state.feedbacks[i]
+
+    kind = register_policy(made(score=staticmethod(mean)))
+    environment = Environment(Problem(3, plays=1), [0.2, 0.5, 0.8], 1.0)
+    one, two = (
+        simulate(environment, [kind()], horizon=60, seed=3, engine=engine)
+        for engine in ("compiled", "reference")
+    )
+    assert one.played.sum() == 60
+    np.testing.assert_array_equal(one.played, two.played)
+
+
+def test_the_code_of_its_class_counts_too():
+    plain, other = made(), made(constants=lambda self, situation: Patience(2.0))
+    codes = {
+        matching_of(Grid({"x": Generated(4, 2, 0.5, 1)}, [kind()], 5))["policy made"]
+        for kind in (plain, other)
+    }
+    assert len(codes) == 2
+
+
+class Patience(NamedTuple):
+    rounds: float
+
+
 def made(**changes):
     """A class like the good one, but for something."""
     return dataclass(frozen=True, kw_only=True)(
-        type("Made", (Policy,), {"name": "made", "score": staticmethod(score), **changes})
+        type(
+            "Made",
+            (Policy,),
+            {"name": "made", "score": staticmethod(score), "__module__": __name__, **changes},
+        )
     )
 
 
@@ -83,6 +133,12 @@ def made(**changes):
         (lambda: made(name=""), "must be a non-empty string"),
         (lambda: made(name="priced"), "must be not that of evenhand.policies._priced.Priced"),
         (lambda: made(score=staticmethod(lambda scores: None)), "must be a function of"),
+        (lambda: made(score=score), "must be a staticmethod"),
+        (lambda: made(new_memory=lambda self, arms: [0.0]), "that returns a NamedTuple"),
+        (
+            lambda: made(label="x", __annotations__={"label": str}),
+            "not called name or label",
+        ),
         (
             lambda: made(x=field(), __annotations__={"x": float}),
             "a score and a default for every parameter",

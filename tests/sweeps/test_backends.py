@@ -19,7 +19,8 @@ from evenhand._base.provenance import matching_versions
 from evenhand.sweeps import _dask as dask
 from evenhand.sweeps._backends import Borrowed, Dask, Processes, Threads, open_backend
 from evenhand.sweeps._run import conduct
-from evenhand.sweeps._tasks import Task, VersionError, check_versions, play_task
+from evenhand.sweeps._tasks import Task, play_task
+from evenhand.sweeps._versions import VersionError, check_versions
 from tests.sweeps.conftest import with_a_deadly_one
 
 

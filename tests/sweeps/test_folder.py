@@ -85,6 +85,8 @@ def test_other_versions_are_refused_because_bits_could_differ(out, grid):
     with pytest.raises(InputError, match=r"other code, .*: versions.numpy is '1.0' there"):
         check(out, grid, resume=True)
     assert start(out, grid, resume=True, any_version=True) == [range(300)]
+    assert "also" not in json.loads((out / disk.ABOUT).read_text()), "nothing was played"
+    disk.note_versions(out, grid)
     assert start(out, grid, resume=True) == [range(300)], "asked once is enough"
     said = json.loads((out / disk.ABOUT).read_text())
     assert said["matching"]["numpy"] == "1.0"

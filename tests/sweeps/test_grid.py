@@ -21,6 +21,7 @@ from evenhand import (
     Recorded,
     Trace,
     make_policy,
+    run_sweep,
 )
 from evenhand.files._grid import grid_from
 from tests.sweeps.conftest import FILE
@@ -66,7 +67,7 @@ def test_instances_may_be_files_for_simulate(load, tmp_path):
     text = 'horizons = 5\n[[instances]]\nfiles = ["one.toml"]\n[[policies]]\nname = "uniform"'
     (instance,) = load(text).instances
     assert (instance.name, instance.arms) == ("one", 1)
-    assert instance.build().problem.floors.tolist() == [0.5]
+    assert instance.source.build().problem.floors.tolist() == [0.5]
 
 
 def test_a_generated_instance_depends_on_its_numbers_alone():
@@ -242,11 +243,39 @@ def test_a_grid_is_made_of_environments_policies_and_horizons():
         ({"limits": {"x": {"policies": ["ucb"]}}}, "unknown policy label of instance 'x' 'ucb'"),
         ({"limits": {"x": {"policies": []}}}, "policies of instance 'x' must be at least one"),
         ({"limits": {"x": 3}}, "limit of instance 'x' must be a mapping"),
+        ({"limits": "x"}, "limits must be a mapping"),
     ],
 )
 def test_everything_it_is_given_is_checked(changed, message):
     with pytest.raises(InputError, match=message):
         Grid(**{**GOOD, **changed})
+
+
+@pytest.mark.parametrize("number", [-1, 1, 1.5, None])
+def test_a_cell_that_there_is_not_is_refused(number):
+    with pytest.raises(InputError, match="number of a cell must be"):
+        Grid(**GOOD).cell(number)
+
+
+@pytest.mark.parametrize(("horizon", "last"), [(1, 1), (5, 5), (1_000, 1_000)])
+def test_the_horizon_is_always_kept(horizon, last):
+    found = run_sweep(Grid(**{**GOOD, "horizons": horizon}, checkpoints=(0, 1)), backend="threads")
+    assert found.results("x", horizon).rounds[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"grid": "file.toml"}, "grid must be a Grid"),
+        ({"executor": 5}, "executor must be"),
+        ({"backend": "spark"}, "backend must be one of"),
+        ({"resume": True}, "resume must go with a folder"),
+        ({"any_version": True}, "any_version must go with resume"),
+    ],
+)
+def test_a_sweep_checks_what_it_is_given(given, message):
+    with pytest.raises(InputError, match=message):
+        run_sweep(**{"grid": Grid(**GOOD), **given})
 
 
 def test_it_cannot_be_changed():
@@ -296,7 +325,7 @@ def test_what_it_says_of_itself_is_read_back_as_the_same_grid(delay, tmp_path):
     assert again.describe() == grid.describe()
     assert again.digest == grid.digest
     for one, two in zip(grid.instances, again.instances, strict=True):
-        before, after = one.build(), two.build()
+        before, after = one.source.build(), two.source.build()
         assert before.problem == after.problem
         for old, new in zip(
             (*before.awake, before.means), (*after.awake, after.means), strict=True

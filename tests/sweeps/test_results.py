@@ -134,7 +134,7 @@ def test_each_horizon_of_a_trace_has_the_optimum_of_its_rounds(load, tmp_path):
     grid = load(TRACE)
     with ThreadPoolExecutor(2) as pool:
         found = run_sweep(grid, tmp_path / "out", executor=pool)
-    environment = grid.instances[0].build()
+    environment = grid.instances[0].source.build()
     for horizon, best in ((1_000, 0.3), (2_000, 0.6)):
         swept = found.results("halves", horizon)
         alone = simulate(

@@ -14,7 +14,7 @@ from evenhand.errors import EvenhandError
 from evenhand.sweeps import _scheduler as scheduler
 from evenhand.sweeps._backends import Borrowed, Processes
 from evenhand.sweeps._run import conduct
-from evenhand.sweeps._tasks import VersionError
+from evenhand.sweeps._versions import VersionError
 from tests.sweeps.conftest import FILE, with_a_deadly_one
 
 TOO_MUCH = """
@@ -39,7 +39,7 @@ def test_a_cell_is_what_a_simulation_gives_bit_for_bit(grid, tmp_path, small_tas
         for horizon in grid.horizons:
             ours = found.results(instance.name, horizon)
             theirs = simulate(
-                instance.build(), grid.policies, horizon=horizon, replications=6, seed=7
+                instance.source.build(), grid.policies, horizon=horizon, replications=6, seed=7
             )
             shared = np.isin(theirs.rounds, ours.rounds)
             assert ours.labels == theirs.labels

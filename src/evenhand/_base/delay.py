@@ -54,6 +54,15 @@ def as_wait(delay: object) -> Wait:
         ) from None
 
 
+def check_delay(delay: object) -> Delay:
+    """Return a delay that feedback may have, or complain.
+
+    >>> check_delay(3)
+    3
+    """
+    return delay if isinstance(delay, Geometric) else as_wait(delay).fixed
+
+
 def draw_wait(wait: Wait, rng: np.random.Generator) -> int:
     """Return how many rounds this round's feedback takes: one draw a round, for all its arms."""
     if wait.log_stay == 0.0:

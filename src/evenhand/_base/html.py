@@ -41,7 +41,7 @@ th { color: var(--soft); font-weight: 600; }
 .claims td:nth-child(2) { width: 100%; }
 summary { cursor: pointer; }
 details p, details ul { color: var(--soft); margin: .3rem 0 .3rem 1rem; }
-ul.figures { margin: 0; padding-left: 1rem; font-variant-numeric: tabular-nums; }
+ul.numbers { margin: 0; padding-left: 1rem; font-variant-numeric: tabular-nums; }
 @media (max-width: 46rem) {
   table, tbody, tr, td { display: block; width: 100%; }
   thead { display: none; }
@@ -54,7 +54,7 @@ ul.figures { margin: 0; padding-left: 1rem; font-variant-numeric: tabular-nums; 
 """
 
 
-class Cell(NamedTuple):
+class Field(NamedTuple):
     """A cell of a table: ready-made HTML, and a style class if any."""
 
     html: str
@@ -85,7 +85,9 @@ def page(title: str, lead: str, sections: Sequence[Section], banner: str = "") -
     )
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[Cell | str]], *, style: str = "") -> str:
+def table(
+    headings: Sequence[str], rows: Sequence[Sequence[Field | str]], *, style: str = ""
+) -> str:
     """Return a table that turns into cards on a narrow screen; strings are escaped.
 
     >>> table(["a"], [["x < y"]])
@@ -94,7 +96,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Cell | str]], *, styl
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = ""
     for row in rows:
-        cells = [Cell(escape(cell)) if isinstance(cell, str) else cell for cell in row]
+        cells = [Field(escape(cell)) if isinstance(cell, str) else cell for cell in row]
         body += "<tr>" + "".join(
             f'<td data-head="{escape(heading)}" class="{cell.style}">{cell.html}</td>'
             for heading, cell in zip(headings, cells, strict=True)
@@ -103,10 +105,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Cell | str]], *, styl
     return f'<table class="{style}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def bullets(lines: Sequence[str]) -> Cell:
+def bullets(lines: Sequence[str]) -> Field:
     """Return a cell with one line below the other."""
-    return Cell(
-        '<ul class="figures">' + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+    return Field(
+        '<ul class="numbers">' + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
     )
 
 

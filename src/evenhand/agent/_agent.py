@@ -99,7 +99,7 @@ class Agent:
         arms, terms = self._problem.arms, self._terms
         here = self._indices(arms if awake is None else awake)
         chosen = np.empty(len(arms), dtype=np.int64)
-        scores, scratch = np.empty(len(arms)), np.empty(len(arms))
+        scores, scratch = np.zeros(len(arms)), np.empty(len(arms))
         if here.size > terms.plays:
             given = terms, self._constants, self._memory
             self._policy.score(scores, here, self._state, *given, self._rng)

@@ -60,7 +60,10 @@ def write(pieces: Pieces) -> str:
         ],
         "random": pieces.rng.bit_generator.state,
     }
-    return json.dumps(document, allow_nan=False)
+    try:
+        return json.dumps(document, allow_nan=False)
+    except ValueError:
+        fail("what an agent remembers", "made of finite numbers to be written", "others")
 
 
 def read(text: str) -> Pieces:
@@ -137,16 +140,16 @@ def _lists(arrays: Any) -> dict[str, Any]:
 def _remembered(lists: dict[str, Any], blank: Any) -> tuple[Any, ...]:
     """Return what the policy remembered, in the shape of its memory before the first round."""
     wanted = {name: blank._asdict()[name] for name in _lists(blank)}
-    memory: tuple[Any, ...] = blank._replace(**_arrays(lists, wanted))
+    memory: tuple[Any, ...] = blank._replace(**_arrays(lists, wanted, lowest=-np.inf))
     return memory
 
 
-def _arrays(lists: dict[str, Any], blank: dict[str, Any]) -> dict[str, Any]:
+def _arrays(lists: dict[str, Any], blank: dict[str, Any], *, lowest: float = 0.0) -> dict[str, Any]:
     """Return lists as arrays of the type and shape of those that a new agent has."""
     filled = {name: np.array(lists[name], dtype=array.dtype) for name, array in blank.items()}
     for name, array in filled.items():
         if array.shape != blank[name].shape:
             raise ValueError(f"{name} has {array.size} entries instead of {blank[name].size}")
-        if array.tolist() != lists[name] or not np.all((array >= 0) & np.isfinite(array)):
-            raise ValueError(f"{name} must be of its kind, finite and not negative")
+        if array.tolist() != lists[name] or not np.all((array >= lowest) & np.isfinite(array)):
+            raise ValueError(f"{name} must be of its kind, finite and at least {lowest:g}")
     return filled

@@ -23,6 +23,7 @@ from evenhand.cli._sweeping import (
     WorkersOption,
     play_grid,
     tell_failures,
+    tell_versions,
 )
 from evenhand.figures import Spot
 from evenhand.files import Settings
@@ -31,7 +32,6 @@ from evenhand.policies import Policy, make_policy
 from evenhand.results import Results
 from evenhand.simulation._run import MANY_CHECKPOINTS
 from evenhand.sweeps import Grid
-from evenhand.sweeps import _folder as disk
 
 COMPARED = "compare.json"
 ETAS = (1.0, 10.0, 100.0, "paper")
@@ -57,17 +57,18 @@ def compare(
     find_optimum(settings.played)
     grid = grid_of(file.stem, settings)
     machine = Machine(backend, workers, scheduler).check()
-    if out is not None:
-        disk.check(out, grid, resume=resume, any_version=any_version)
     unwritten = None
     try:
         outcome = play_grid(grid, out, machine, resume=resume, any_version=any_version)
     except UnwritableError as error:
         unwritten, outcome = error, play_grid(grid, None, machine)
     tell_failures(outcome.board)
+    tell_versions(outcome.results)
     results = outcome.results.results(file.stem, grid.horizons[0])
     rows = spots(results)
     document = as_json(results, rows)
+    if outcome.results.version_note:
+        document["note"] = outcome.results.version_note
     if json:
         print_json(document)
     else:

@@ -117,7 +117,7 @@ def _eta(text: str) -> Eta:
         raise InputError(f"eta must be a number above 0, inf or 'paper', got {text!r}") from None
 
 
-def show(outcome: ml.Outcome) -> None:
+def show(outcome: ml.MovieOutcome) -> None:
     """Print movies, optimum and policies."""
     data, results = outcome.data, outcome.results
     if data.note:

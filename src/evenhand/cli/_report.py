@@ -49,7 +49,7 @@ def report(
     else:
         write_bytes(path, as_table(found.summary(), form))
     say(screen, str(path))
-    if not found.complete:
+    if banner(found):
         say(errors, banner(found))
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from evenhand import paper
 from evenhand.cli._screen import screen
 from evenhand.cli._sweeping import (
+    FAILED,
     AnyVersionOption,
     BackendOption,
     Machine,
@@ -24,6 +25,7 @@ from evenhand.cli._sweeping import (
 )
 from evenhand.paper._measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
 from evenhand.sweeps import Grid, SweepResults
+from evenhand.sweeps._board import Failure
 
 COLOURS = {HOLDS: "green", OTHER_FORM: "yellow", UNDECIDED: "cyan", FAILS: "red"}
 IDS = ", ".join([*paper.experiments(paper.Plan(quick=False)), "movies"])
@@ -54,8 +56,19 @@ def reproduce(
     """
     machine = Machine(backend, workers, scheduler).check()
 
+    failed: list[Failure] = []
+
     def play(grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
-        outcome = play_grid(grid, folder, machine, resume=True, any_version=any_version, only=only)
+        outcome = play_grid(
+            grid,
+            folder,
+            machine,
+            resume=True,
+            any_version=any_version,
+            only=only,
+            again="the same command",
+        )
+        failed.extend(outcome.board.given_up)
         tell_failures(outcome.board)
         tell_versions(outcome.results)
         return outcome.results
@@ -67,6 +80,8 @@ def reproduce(
     screen.print(claims_table(done))
     screen.print()
     screen.print(f"report: {done.report}", soft_wrap=True, markup=False)
+    if failed:
+        raise typer.Exit(FAILED)
 
 
 def claims_table(done: paper.Reproduction) -> Table:

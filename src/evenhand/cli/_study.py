@@ -21,6 +21,7 @@ from evenhand.cli._sweeping import (
     WorkersOption,
     play_grid,
     tell_failures,
+    tell_versions,
 )
 from evenhand.paper import _study as ours
 
@@ -50,6 +51,7 @@ def study(
     if outcome.board.given_up:
         tell_failures(outcome.board)
         raise typer.Exit(FAILED)
+    tell_versions(outcome.results)
     scores = ours.scores_of(played, outcome.results)
     table = ours.as_markdown(scope, scores)
     screen.print(Markdown(table))

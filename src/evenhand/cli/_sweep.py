@@ -14,7 +14,6 @@ from evenhand.cli._screen import errors, print_table, say, screen
 from evenhand.cli._sweeping import (
     FAILED,
     AnyVersionOption,
-    BackendOption,
     Machine,
     ResumeOption,
     SchedulerOption,
@@ -37,7 +36,9 @@ MANY_CELLS = 20
 def sweep(
     file: Annotated[Path, typer.Argument(help="A TOML file with instances, policies, horizons.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
-    backend: BackendOption = "local",
+    backend: Annotated[
+        str | None, typer.Option(help="threads, local (processes, the default) or dask.")
+    ] = None,
     scheduler: SchedulerOption = None,
     workers: WorkersOption = None,
     resume: ResumeOption = False,
@@ -52,7 +53,9 @@ def sweep(
     FILE may also be that of a simulation. The exit code is 4 if a run failed three times.
     """
     grid = Grid.load(file)
-    machine = Machine(engine or backend, workers, scheduler).check()
+    if engine is not None and backend is not None:
+        raise InputError("--engine must be left out: --backend says the same")
+    machine = Machine(backend or engine or "local", workers, scheduler).check()
     if dry_run:
         plan(grid, out if resume else None, worker_count(workers), any_version=any_version)
         return

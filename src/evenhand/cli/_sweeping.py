@@ -10,6 +10,7 @@ import typer
 
 from evenhand.cli._live import LiveTable
 from evenhand.cli._screen import Stopped, errors, say
+from evenhand.errors import InputError
 from evenhand.sweeps import Grid, SweepResults
 from evenhand.sweeps import _folder as disk
 from evenhand.sweeps._backends import Backend, check_backend, open_backend
@@ -30,7 +31,7 @@ WorkersOption = Annotated[
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")]
 AnyVersionOption = Annotated[
     bool,
-    typer.Option("--any-version", help="With --resume: also if other code has begun it."),
+    typer.Option("--any-version", help="Go on also with what other code has begun."),
 ]
 
 
@@ -59,8 +60,11 @@ def play_grid(
     resume: bool = False,
     any_version: bool = False,
     only: Iterable[str] | None = None,
+    again: str = "--resume",
 ) -> Outcome:
     """Play a grid, into a folder or in memory, and show how it goes."""
+    if any_version and not resume:
+        raise InputError("--any-version must go with --resume, which it is about")
     try:
         with LiveTable() as live:
             if folder is None:
@@ -77,7 +81,7 @@ def play_grid(
     except Stopped:
         if folder is not None:
             done = SweepResults(folder).runs_done if (folder / disk.ABOUT).exists() else 0
-            say(errors, f"{done:,} of {grid.runs:,} runs are kept in {folder}: --resume goes on")
+            say(errors, f"{done:,} of {grid.runs:,} runs are kept in {folder}: {again} goes on")
         raise
 
 
@@ -97,6 +101,5 @@ def tell_failures(board: Board) -> None:
 
 def tell_versions(results: SweepResults) -> None:
     """Say so if other code has gone on with a sweep than had begun it."""
-    if len(results.versions) > 1:
-        sources = ", ".join(str(versions.get("source")) for versions in results.versions)
-        say(errors, f"played by different versions of the code: {sources}")
+    if results.version_note:
+        say(errors, results.version_note)

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from evenhand._base.html import Cell, Section, bullets, gallery, page, table
+from evenhand._base.html import Field, Section, bullets, gallery, page, table
 from evenhand._base.storage import write_text
 from evenhand.paper._claims import Verdict
 from evenhand.paper._drawing import Drawn
@@ -75,11 +75,11 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
 
 def claims(verdicts: Sequence[Verdict]) -> str:
     """Return the table of claims: a line each, with the rest folded behind it."""
-    rows: list[list[Cell | str]] = [
+    rows: list[list[Field | str]] = [
         [
-            Cell(SHORT.get(verdict.verdict, verdict.verdict), STYLES[verdict.verdict]),
-            Cell(_folded(verdict)),
-            Cell(_deciding(verdict), "number"),
+            Field(SHORT.get(verdict.verdict, verdict.verdict), STYLES[verdict.verdict]),
+            Field(_folded(verdict)),
+            Field(_deciding(verdict), "number"),
         ]
         for verdict in verdicts
     ]

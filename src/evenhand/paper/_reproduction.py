@@ -18,7 +18,14 @@ from evenhand.paper._movielens._claims import movie_claims
 from evenhand.paper._movielens._drawing import draw_movies
 from evenhand.paper._movielens._experiment import MOVIES
 from evenhand.paper._movielens._reader import open_release
-from evenhand.paper._movies import finished_movies, grid_of_movies, movie_data, write_summary
+from evenhand.paper._movielens._releases import MARK
+from evenhand.paper._movies import (
+    SAMPLE,
+    finished_movies,
+    grid_of_movies,
+    movie_data,
+    write_summary,
+)
 from evenhand.paper._page import write_page
 from evenhand.paper._section5 import section_5
 from evenhand.paper._settings import ETA_MARK, SEED, Plan, experiments, grid_of
@@ -71,14 +78,17 @@ def reproduce(
             raise InputError(f"path of MovieLens must exist, got {str(movielens)!r}")
         with open_release(movielens):
             pass
-    ours = (out / SETTINGS / ABOUT).exists() or (out / MOVIES / ABOUT).exists()
+    marks = (SETTINGS, ABOUT), (MOVIES, ABOUT), (SAMPLE, MARK)
+    ours = any(out.joinpath(*mark).exists() for mark in marks)
     with claimed(out, overwrite=ours):
         wanted = [id_ for id_ in known if not only or id_ in only]
         if wanted:
             play(grid_of(plan), out / SETTINGS, wanted)
         if not only or MOVIES in only:
             data = movie_data(out, plan, movielens)
-            write_summary(out, data, play(grid_of_movies(plan, data), out / MOVIES))
+            found = play(grid_of_movies(plan, data), out / MOVIES)
+            if found.complete:
+                write_summary(out, data, found)
         return _judged(out, plan)
 
 
@@ -111,11 +121,8 @@ def _finished(out: Path, plan: Plan) -> dict[str, Results]:
     found, results = SweepResults(out / SETTINGS), {}
     for experiment in experiments(plan).values():
         for horizon in experiment.horizons:
-            try:
+            if found.is_complete(experiment.id, horizon):
                 cell = found.results(experiment.id, horizon)
-            except InputError:
-                continue
-            if len(cell.labels) == len(experiment.policies()):
                 labels = tuple(label.partition(ETA_MARK)[0] for label in cell.labels)
                 results[experiment.cell(horizon)] = replace(cell, labels=labels)
     return results

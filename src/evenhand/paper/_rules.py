@@ -30,7 +30,7 @@ def _both(cell: str, at: int | None = None) -> Callable[[Evidence, Pairing], Mea
 
 
 def _difference(words: str, larger: Measurement, smaller: Measurement) -> Measurement:
-    """Return a difference whose margin is above 0 exactly if the intervals are disjoint."""
+    """Return a difference whose interval is above 0 exactly if the two are disjoint."""
     return Measurement(words, larger.value - smaller.value, larger.margin + smaller.margin)
 
 
@@ -166,7 +166,7 @@ NEGATIVE_NEAR_2000 = Rule(
 )
 RETURNS_TO_POSITIVE = Rule("R(T) of both is {bound}.", POSITIVE, _both("setting1-eta1000"))
 CONVERGES_TO_OPT_NF = Rule(
-    "R(T) minus Opt-NF's is {bound} for both (figures: the difference).",
+    "R(T) minus Opt-NF's is {bound} for both (measured: the difference).",
     NEAR_ZERO,
     _distance_from_opt_nf,
 )
@@ -199,7 +199,7 @@ HARDEST_ARMS_OF_SETTING_2 = Rule(
 )
 ETA_IS_6355 = Rule("√(NT / (m ln T)) is {bound}.", Bound(63.545, 63.555), _eta)
 BOUND_BELOW_LFGS = Rule(
-    "Theorem 2's bound minus LFG's is {bound} at every T (figures: the difference).",
+    "Theorem 2's bound minus LFG's is {bound} at every T (measured: the difference).",
     NEGATIVE,
     _bounds,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
@@ -27,10 +27,11 @@ from evenhand.policies._ucb import Ucb
 from evenhand.policies._uniform import Uniform
 
 GROUP = "evenhand.policies"
+FILE_KEYS = ("name", "label")
 SCORE_TAKES = ("scores", "awake", "state", "terms", "constants", "memory", "rng")
 BUILT_IN = (Priced, TscsfB, Lfg, Thompson, Ucb, ClSg, FloorFirst, Uniform, Oracle, OptF, OptNf)
 _registered: dict[str, type[Policy]] = {policy.name: policy for policy in BUILT_IN}
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 Kind = TypeVar("Kind", bound=type[Policy])
 
 
@@ -104,22 +105,29 @@ def _load_entry_points() -> None:
         try:
             register_policy(entry.load())
         except Exception as error:
-            _log.warning("policy %r of %r is left out: %s", entry.name, entry.value, error)
+            log.warning("policy %r of %r is left out: %s", entry.name, entry.value, error)
 
 
 def _check_policy(policy: object) -> None:
     thing = f"policy to register {getattr(policy, '__name__', policy)!r}"
     if not (isinstance(policy, type) and issubclass(policy, Policy)):
         fail(thing, "a class derived from Policy", policy)
-    if not is_dataclass(policy) or "__dataclass_fields__" not in vars(policy):
+    if "__dataclass_fields__" not in vars(policy):
         fail(thing, "a frozen dataclass", "none")
     if not is_name(getattr(policy, "name", None)):
         fail(f"name of {thing}", NAME_RULE, getattr(policy, "name", None))
+    if not isinstance(inspect.getattr_static(policy, "score"), staticmethod):
+        fail(f"score of {thing}", "a staticmethod", inspect.getattr_static(policy, "score"))
     try:
-        policy()
-    except TypeError as error:
+        memory = policy().new_memory(2)
+    except Exception as error:
         fail(thing, "one with a score and a default for every parameter", str(error))
+    if not isinstance(memory, tuple) or not hasattr(memory, "_asdict"):
+        fail(f"new_memory of {thing}", "a function that returns a NamedTuple", memory)
     given = inspect.signature(policy.score).parameters.values()
+    taken = [field.name for field in fields(policy) if field.name in FILE_KEYS]
+    if taken:
+        fail(f"parameters of {thing}", f"not called {' or '.join(FILE_KEYS)}", taken)
     takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
     if len(takes) != len(SCORE_TAKES):
         fail(f"score of {thing}", f"a function of ({', '.join(SCORE_TAKES)})", takes)

@@ -1,6 +1,6 @@
 """The steps that every policy shares: choose, advance, learn.
 
-They are plain functions on arrays without any import beyond the standard library, so that they
+They are plain functions on arrays, without any reduction of NumPy's, so that they
 run interpreted (agent, readable engine) and compiled (kernel) and give the same bits. A decision
 advances the clock and the debts at once; learning waits for the reward, however late it comes.
 """
@@ -26,13 +26,16 @@ def choose(
 
     With no more awake arms than plays, all are chosen and the scores are not looked at, so no
     policy needs to draw them. Costs O(awake) on average. Arms that tie for the last places get
-    them with equal chances, and only then is a random number drawn.
+    them with equal chances, and only then is a random number drawn. A score that is not a number
+    counts as the lowest.
     """
     if awake.size <= plays:
         for j in range(awake.size):
             chosen[j] = awake[j]
         return awake.size
     for j in range(awake.size):
+        if scores[j] != scores[j]:
+            scores[j] = -np.inf
         scratch[j] = scores[j]
     threshold = nth_largest(scratch, awake.size, plays)
     above, ties = 0, 0

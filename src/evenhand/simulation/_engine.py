@@ -23,7 +23,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     terms, arms = nature.problem.terms, len(nature.problem.arms)
     state, memory = new_state(arms), policy.new_memory(arms)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
-    rewards, scores, scratch = np.empty(arms), np.empty(arms), np.empty(arms)
+    rewards, scores, scratch = np.empty(arms), np.zeros(arms), np.empty(arms)
     due: dict[int, list[tuple[int, float]]] = defaultdict(list)
     expected, realised = 0.0, 0.0
     record = Record(np.zeros(run.checkpoints.size), np.zeros(run.checkpoints.size), state)

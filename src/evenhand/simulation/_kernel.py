@@ -70,7 +70,7 @@ def play(
     checkpoints, expected_at, realised_at = totals
     arms = terms.weights.size
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
-    rewards, scores, scratch = np.empty(arms), np.empty(arms), np.empty(arms)
+    rewards, scores, scratch = np.empty(arms), np.zeros(arms), np.empty(arms)
     expected, realised, place, sent = 0.0, 0.0, 0, 0
     pending = [(0, 0, 0, 0.0)]
     pending.pop()

@@ -102,4 +102,4 @@ def checkpoints(
     if horizon <= first:
         return frozen(start)
     rest = np.rint(np.geomspace(first + 1, horizon, later)).astype(np.int64)
-    return frozen(np.unique(np.concatenate([start, rest])))
+    return frozen(np.unique(np.concatenate([start, rest, [horizon]])))

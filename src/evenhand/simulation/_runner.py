@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._base.arrays import Integers
 from evenhand._base.checks import check_choice, check_whole
-from evenhand._base.delay import Delay, Geometric, as_wait
+from evenhand._base.delay import Delay, check_delay
 from evenhand._base.extras import load
 from evenhand._base.provenance import provenance
 from evenhand.environment import Environment
@@ -80,7 +80,7 @@ def simulate(
     environment = environment.of_rounds(horizon)
     replications = check_whole("replications", replications, least=1)
     seed = check_whole("seed", seed, least=0)
-    delay = delay if isinstance(delay, Geometric) else as_wait(delay).fixed
+    delay = check_delay(delay)
     check_choice("engine", engine, ("compiled", "reference"))
     cores = worker_count(workers)
     kept = checkpoints(horizon)
@@ -89,11 +89,11 @@ def simulate(
     play = load_engine(engine)
     warm_up(play, runs)
     start = time.perf_counter()
-    tasks = [Task(run, seed, r, new_watch()) for run in runs for r in range(replications)]
-    total = sum(task.run.horizon for task in tasks)
+    jobs = [Job(run, seed, r, new_watch()) for run in runs for r in range(replications)]
+    total = sum(job.run.horizon for job in jobs)
     with Progress("simulating", total, wanted=progress is True) as bar:
         listener = bar if isinstance(progress, bool) else progress
-        records = play_all(play, tasks, workers=cores, listener=listener)
+        records = play_all(play, jobs, workers=cores, listener=listener)
     seconds = time.perf_counter() - start
     settings = describe_simulation(environment, labelled, horizon, replications, seed, delay)
     return collect(environment, labelled, kept, records, best, seconds, provenance(settings))
@@ -115,7 +115,7 @@ def warm_up(play: Engine, runs: Sequence[Run]) -> None:
         play(run, streams(0, 0), watch)
 
 
-class Task(NamedTuple):
+class Job(NamedTuple):
     """One run of one replication, and the watch on it."""
 
     run: Run
@@ -125,27 +125,27 @@ class Task(NamedTuple):
 
 
 def play_all(
-    play: Engine, tasks: Sequence[Task], *, workers: int, listener: Listener
+    play: Engine, jobs: Sequence[Job], *, workers: int, listener: Listener
 ) -> list[Record]:
-    """Play all tasks on as many threads; Ctrl-C stops them at once."""
-    with ThreadPoolExecutor(max_workers=min(workers, len(tasks))) as pool:
-        futures = [pool.submit(_play, play, task) for task in tasks]
+    """Play all jobs on as many threads; Ctrl-C stops them at once."""
+    with ThreadPoolExecutor(max_workers=min(workers, len(jobs))) as pool:
+        futures = [pool.submit(_play, play, job) for job in jobs]
         try:
             pending = set(futures)
             while pending:
                 _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
-                listener.update(sum(int(task.watch.done[0]) for task in tasks))
+                listener.update(sum(int(job.watch.done[0]) for job in jobs))
                 _raise_first(futures)
         except BaseException:
-            for task in tasks:
-                task.watch.stop[0] = 1
+            for job in jobs:
+                job.watch.stop[0] = 1
             pool.shutdown(cancel_futures=True)
             raise
     return [future.result() for future in futures]
 
 
-def _play(play: Engine, task: Task) -> Record:
-    return play(task.run, streams(task.seed, task.replication), task.watch)
+def _play(play: Engine, job: Job) -> Record:
+    return play(job.run, streams(job.seed, job.replication), job.watch)
 
 
 def _raise_first(futures: Sequence[Future[Record]]) -> None:
@@ -175,7 +175,7 @@ def collect(
     seconds: float,
     origin: dict[str, Any],
 ) -> Results:
-    """Stack the records of all tasks: policies first, then replications."""
+    """Stack the records of all jobs: policies first, then replications."""
     shape = (len(policies), len(records) // len(policies), -1)
     return Results(
         arms=environment.problem.arms,

@@ -91,7 +91,6 @@ class Board:
 
     def gave_up(self, task: Task, failure: Failure) -> None:
         """Note that a task has failed too often."""
-        self._failures[task.pieces[0].cell.number] += 1
         self._given_up.append((task.runs.start, failure))
         for piece in task.pieces:
             self._left[self.speed.kind(piece.cell)] -= piece.runs

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand._base.checks import brief
-from evenhand._base.machine import digest
-from evenhand._base.provenance import matching_versions, provenance
+from evenhand._base.provenance import provenance
 from evenhand._base.storage import (
     check_folder,
     check_writable,
@@ -35,6 +34,7 @@ from evenhand._base.storage import (
 from evenhand.errors import InputError
 from evenhand.sweeps._grid import Grid
 from evenhand.sweeps._parts import StoredPart, check_part
+from evenhand.sweeps._versions import matching_of
 
 ABOUT, PARTS, FAILURES = "sweep.json", "parts", "failures.json"
 SUMMARY, ASIDE = "summary.parquet", ".damaged"
@@ -65,7 +65,9 @@ def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> list[
     with check_writable(folder):
         fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
-        raise InputError(f"{str(folder)!r} holds a sweep already; to go on with it, resume it")
+        raise InputError(
+            f"{str(folder)!r} holds a sweep already; to go on with it, resume it (--resume)"
+        )
     if not fresh:
         check_same(folder, describe(grid), any_version=any_version)
     check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
@@ -82,7 +84,6 @@ def opened(folder: Path, grid: Grid, *, any_version: bool) -> Iterator[list[rang
         with check_writable(folder):
             if (folder / ABOUT).exists():
                 check_same(folder, describe(grid), any_version=any_version)
-                _note_versions(folder, describe(grid))
             else:
                 _write_about(folder, about_grid(grid))
             (folder / PARTS).mkdir(exist_ok=True)
@@ -101,29 +102,20 @@ def about_grid(grid: Grid) -> dict[str, Any]:
 
 
 def describe(grid: Grid) -> dict[str, Any]:
-    """Return all that results depend on, as JSON gives it back.
-
-    Policies that are not the package's own count with their code, as the package itself does.
-    """
-    own = {
-        f"policy {label}": digest(policy.score)
-        for label, policy in grid.policies.items()
-        if not type(policy).__module__.startswith("evenhand.")
-    }
-    matching = {**matching_versions(), **own}
+    """Return all that results depend on, as JSON gives it back."""
     about: dict[str, Any] = json.loads(
-        json.dumps({"settings": grid.describe(), "matching": matching})
+        json.dumps({"settings": grid.describe(), "matching": matching_of(grid)})
     )
     return about
 
 
-def _note_versions(folder: Path, described: Mapping[str, Any]) -> None:
-    """Write down that other versions go on here, if they are others."""
-    about = read_about(folder)
+def note_versions(folder: Path, grid: Grid) -> None:
+    """Write down which versions are about to play, if they are others than before."""
+    about, here = read_about(folder), matching_of(grid)
     known = [about["matching"], *about.get("also", [])]
-    if described["matching"] not in known:
-        log.warning("%s goes on with other versions than it was begun with", folder)
-        _write_about(folder, {**about, "also": [*known[1:], described["matching"]]})
+    if here not in known:
+        log.info("%s goes on with other versions than it was begun with", folder)
+        _write_about(folder, {**about, "also": [*known[1:], here]})
 
 
 def _write_about(folder: Path, about: Mapping[str, Any]) -> None:
@@ -145,7 +137,7 @@ def check_same(folder: Path, described: Mapping[str, Any], *, any_version: bool)
     if others and not any_version and described["matching"] not in about.get("also", []):
         raise InputError(
             f"{str(folder)!r} was begun with other code, whose results could differ: "
-            f"{_listed(others)}; to go on all the same, resume it with any version"
+            f"{_listed(others)}; to go on all the same, resume it with any_version (--any-version)"
         )
 
 
@@ -180,10 +172,11 @@ def read_about(folder: Path) -> dict[str, Any]:
     """Return what a sweep is, or complain about a folder that holds none."""
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        if isinstance(about, dict) and about.get("version") == VERSION:
-            return about
-        reason = f"{ABOUT} is damaged"
-        if isinstance(about, dict):
+        ours = isinstance(about, dict) and about.get("format") == FORMAT
+        if ours and about.get("version") is not True and about.get("version") == VERSION:
+            return dict(about)
+        reason = f"{ABOUT} is damaged, or of something else"
+        if ours:
             reason = (
                 f"{ABOUT} is of version {brief(about.get('version'))} of the format, and this "
                 f"package reads version {VERSION}"
@@ -249,7 +242,7 @@ def part_path(folder: Path, runs: range) -> Path:
 
 
 def write_failures(folder: Path, failures: Sequence[Mapping[str, Any]]) -> None:
-    """Write what was given up; leave no such file if nothing was."""
+    """Write what was given up, if anything was."""
     if failures:
         write_text(folder / FAILURES, json.dumps(list(failures), indent=2) + "\n")
 

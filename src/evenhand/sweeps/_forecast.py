@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from evenhand.errors import EvenhandError
@@ -36,7 +37,8 @@ def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
     probed = list(kinds.values())[::step]
     start = time.perf_counter()
     for cell in probed:
-        prepare(cell.instance.source, cell.horizon)
+        with suppress(EvenhandError):  # told below, when it is played
+            prepare(cell.instance.source, cell.horizon)
     preparing = (time.perf_counter() - start) / max(len(probed), 1) * len(grid.instances)
     for cell in probed:
         try:

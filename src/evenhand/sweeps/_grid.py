@@ -18,7 +18,7 @@ from evenhand._base.checks import (
     fail,
     is_name,
 )
-from evenhand._base.delay import Delay, Geometric, as_wait
+from evenhand._base.delay import Delay, check_delay
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files._describe import describe_delay, describe_policies
@@ -71,7 +71,7 @@ class Grid:
         simulation keeps.
     limits
         For instances that are not to be played with everything, by name: a mapping with
-        ``policies`` (labels), ``horizons``, or both.
+        ``policies`` (labels), ``horizons`` of their own, or both.
 
     Examples
     --------
@@ -105,19 +105,21 @@ class Grid:
         limits: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         everybody = label_policies(policies)
-        longest = _check_horizons(horizons)
+        every = _check_horizons(horizons)
         for name, value in (
             ("instances", _check_instances(instances)),
             ("policies", everybody),
-            ("horizons", longest),
+            ("horizons", every),
             ("replications", check_whole("replications", replications, least=1)),
             ("seed", check_whole("seed", seed, least=0)),
-            ("delay", delay if isinstance(delay, Geometric) else as_wait(delay).fixed),
+            ("delay", check_delay(delay)),
             ("checkpoints", _check_checkpoints(checkpoints)),
             ("_sources", dict(instances)),
         ):
             object.__setattr__(self, name, value)
-        everything = Limit(tuple(everybody), longest)
+        everything = Limit(tuple(everybody), every)
+        if limits is not None and not isinstance(limits, Mapping):
+            fail("limits", "a mapping from instances to their policies and horizons", limits)
         checked = {
             name: _check_limit(name, given, everything) for name, given in (limits or {}).items()
         }
@@ -152,7 +154,9 @@ class Grid:
         return self.numbering.rounds * self.replications
 
     def cell(self, number: int) -> Cell:
-        """Return a cell by its number."""
+        """Return a cell by its number, counted from 0."""
+        if check_whole("number of a cell", number, least=0) >= self.cells:
+            fail("number of a cell", f"below {self.cells}", number)
         place = self.numbering.place(number)
         return Cell(place, self._by_name[place.instance], self.policies[place.label])
 

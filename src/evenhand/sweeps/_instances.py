@@ -52,10 +52,6 @@ class Instance(NamedTuple):
         """How many bytes travel with a task: next to none for what is generated."""
         return len(self.source.pickled) if isinstance(self.source, Given) else 0
 
-    def build(self) -> Environment:
-        """Return the environment, built anew."""
-        return self.source.build()
-
 
 class Prepared(NamedTuple):
     """An instance ready to be played, and what its regret is measured against."""

@@ -103,10 +103,8 @@ def origin(found: SweepResults) -> str:
 def banner(found: SweepResults) -> str:
     """Return a warning if this is not all."""
     total = found.cells * found.replications
-    mixed = ""
-    if len(found.versions) > 1:
-        sources = ", ".join(str(versions.get("source")) for versions in found.versions)
-        mixed = f"Played by different versions of the code: {sources}."
+    note = found.version_note
+    mixed = f"{note[:1].upper()}{note[1:]}." if note else ""
     if found.complete:
         return mixed
     failures, failed = found.failures, ""

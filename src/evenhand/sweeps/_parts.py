@@ -19,6 +19,7 @@ from evenhand.errors import InputError
 from evenhand.policies._state import posterior_means
 from evenhand.simulation._run import Record
 from evenhand.sweeps._instances import Prepared
+from evenhand.sweeps._versions import short_digest
 
 if TYPE_CHECKING:
     import polars
@@ -104,7 +105,7 @@ def check_part(content: bytes, runs: range, digest: str) -> dict[str, Any]:
 
 
 def read_lines(content: bytes, runs: range, digest: str, replications: int) -> polars.DataFrame:
-    """Return the lines of a part that is what it should be, and the source they were played by."""
+    """Return the lines of a part that is what it should be, and which code has played them."""
     pl = load("polars")
     about = check_part(content, runs, digest)
     try:
@@ -114,7 +115,7 @@ def read_lines(content: bytes, runs: range, digest: str, replications: int) -> p
     numbers = table["cell"] * replications + table["replication"]
     if numbers.to_list() != list(runs):
         raise InputError("it holds other runs than it says")
-    return table.with_columns(source=pl.lit(str(about["versions"]["source"])))
+    return table.with_columns(code=pl.lit(short_digest(about["versions"])))
 
 
 class InstanceRuns:
@@ -148,8 +149,8 @@ class InstanceRuns:
         rounds, arms, floors, means = line
         return Facts(np.array(rounds), tuple(arms), np.array(floors), np.array(means))
 
-    def sources(self, number: int) -> str:
-        """Return by which source a cell's runs were played; several if a resume was forced."""
+    def code(self, number: int) -> str:
+        """Return which code has played a cell's runs; several if a resume was forced."""
         lines = self.of(number)
-        played = self.table["source"].slice(lines.start, len(lines)).unique().sort()
+        played = self.table["code"].slice(lines.start, len(lines)).unique().sort()
         return "+".join(played.to_list())

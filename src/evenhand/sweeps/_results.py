@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand._base.checks import brief, check_known, check_whole
 from evenhand._base.extras import load
+from evenhand._base.provenance import version_differences
 from evenhand._base.sealed import sealed_parquet
 from evenhand._base.storage import write_bytes
 from evenhand.errors import InputError
@@ -132,6 +133,29 @@ class SweepResults:
         return [self.about["matching"], *self.about.get("also", [])]
 
     @property
+    def version_note(self) -> str:
+        """Which versions have gone on with what others had begun; empty if none have."""
+        first, *others = self.versions
+        told = [", ".join(version_differences(first, other)) for other in others]
+        return f"played by different versions of the code: {'; '.join(told)}" if told else ""
+
+    def is_complete(self, instance: str, horizon: int) -> bool:
+        """Say whether all cells of an instance at a horizon have all their runs."""
+        cells = [place for place in self._numbering.places(instance) if place.horizon == horizon]
+        return bool(cells) and all(self._covered(place.number) for place in cells)
+
+    def _covered(self, cell: int) -> bool:
+        """Say whether the parts hold all runs of a cell."""
+        wanted = range(cell * self.replications, (cell + 1) * self.replications)
+        first = bisect_left(self._parts, wanted.start, key=_last_run)
+        stop = bisect_left(self._parts, wanted.stop, key=_first_run)
+        held = sum(
+            min(part.runs.stop, wanted.stop) - max(part.runs.start, wanted.start)
+            for part in self._parts[first:stop]
+        )
+        return held == len(wanted)
+
+    @property
     def failures(self) -> list[dict[str, Any]]:
         """What was given up, when the sweep last ended."""
         if self._failures is not None:
@@ -159,8 +183,8 @@ class SweepResults:
 
         A margin is half of a 95% interval of the mean; ``shortfall_bulk`` is what 95% of the runs'
         worst shortfalls stay within. Regret is null where no policy could keep
-        the floors. A parameter is a number if it is one for all policies, else a text. ``source``
-        is a digest of the code that played the cell; several if a resume was forced.
+        the floors. A parameter is a number if it is one for all policies, else a text. ``code`` is
+        a digest of all versions that played the cell; several if a resume was forced.
         """
         return self._summary
 
@@ -197,7 +221,7 @@ class SweepResults:
         stop = bisect_left(self._parts, wanted.stop * self.replications, key=_first_run)
         inside = pl.col("cell").is_between(wanted.start, wanted.stop - 1)
         tables = [self._read(part).filter(inside) for part in self._parts[first:stop]]
-        none = pl.DataFrame(schema={**part_schema(), "source": pl.String})
+        none = pl.DataFrame(schema={**part_schema(), "code": pl.String})
         table: polars.DataFrame = pl.concat([none, *tables])
         return table
 
@@ -216,7 +240,7 @@ class SweepResults:
                     **self._parameters[place.label],
                     "horizon": place.horizon,
                     **found_columns(results, place.label),
-                    "source": runs.sources(place.number),
+                    "code": runs.code(place.number),
                 }
 
     def _put_together(self, runs: InstanceRuns, places: Sequence[Place]) -> Results:

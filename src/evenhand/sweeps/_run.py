@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from evenhand._base.checks import check_known
+from evenhand._base.checks import check_known, fail
+from evenhand.errors import InputError
 from evenhand.sweeps import _folder as disk
-from evenhand.sweeps._backends import Backend, Borrowed, open_backend
+from evenhand.sweeps._backends import Backend, Borrowed, check_backend, open_backend
 from evenhand.sweeps._board import Board
 from evenhand.sweeps._grid import Grid
 from evenhand.sweeps._parts import StoredPart
@@ -69,10 +70,21 @@ def run_sweep(
     SweepResults
         What is in the folder now; its ``failures`` were tried three times.
     """
+    if not isinstance(grid, Grid):
+        fail("grid", "a Grid; Grid.load reads one from a file", grid)
+    check_backend(backend, workers, scheduler)
     opened: Callable[[], Backend] = partial(open_backend, backend, workers, scheduler)
     if executor is not None:
+        if backend != "local" or scheduler is not None:
+            raise InputError("backend and scheduler must be left out where an executor is given")
+        if not isinstance(executor, Executor):
+            fail("executor", "a concurrent.futures.Executor", executor)
         opened = partial(Borrowed, executor, workers)
+    if any_version and not resume:
+        raise InputError("any_version must go with resume, which it is about")
     if folder is None:
+        if resume:
+            raise InputError("resume must go with a folder: memory holds nothing to go on with")
         return conduct_in_memory(grid, opened).results
     return conduct(grid, Path(folder), opened, resume=resume, any_version=any_version).results
 
@@ -97,6 +109,7 @@ def conduct(
     with closing(backend), disk.opened(folder, grid, any_version=any_version) as missing:
         board = Board(grid, common(missing, wanted), Speed())
         if backend is not None:
+            disk.note_versions(folder, grid)
             write = partial(disk.write_part, folder)
             Scheduler(board, common(missing, wanted), backend, write, look).run()
         disk.write_failures(folder, [failure._asdict() for failure in board.given_up])
@@ -143,11 +156,11 @@ def _runs_of(grid: Grid, only: Iterable[str] | None) -> list[range]:
     """Return the runs of some instances, or of all."""
     if only is None:
         return [range(grid.runs)]
-    names = list(only)
+    names = set(only)
     check_known("instance", names, [instance.name for instance in grid.instances])
-    cells = sorted((grid.numbering.of(name) for name in names), key=lambda cells: cells.start)
+    wanted = sorted((grid.numbering.of(name) for name in names), key=lambda cells: cells.start)
     each = grid.replications
-    return [range(cells.start * each, cells.stop * each) for cells in cells]
+    return [range(cells.start * each, cells.stop * each) for cells in wanted]
 
 
 def common(some: Iterable[range], others: Iterable[range]) -> list[range]:

@@ -9,12 +9,12 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from evenhand._base.provenance import matching_versions
 from evenhand.errors import EvenhandError
 from evenhand.sweeps._backends import Backend
 from evenhand.sweeps._board import Board, Failure
 from evenhand.sweeps._speed import Cutter
-from evenhand.sweeps._tasks import Part, Task, VersionError
+from evenhand.sweeps._tasks import Part, Task
+from evenhand.sweeps._versions import VersionError, matching_of
 
 log = logging.getLogger(__name__)
 TRIES = 3
@@ -58,6 +58,7 @@ class Scheduler:
         self._again: deque[Attempt] = deque()
         self._suspects: deque[Attempt] = deque()
         self._flying: dict[Future[Part], Attempt] = {}
+        self._versions = matching_of(board.grid)
         self._counted = -COUNT_SECONDS
         self._manned: float | None = None
 
@@ -103,7 +104,7 @@ class Scheduler:
         if pieces:
             grid = self._board.grid
             shared = grid.seed, grid.delay, grid.checkpoints, grid.digest
-            return Attempt(Task(pieces, *shared, matching_versions()))
+            return Attempt(Task(pieces, *shared, self._versions))
         return self._suspects.popleft() if self._suspects and not self._flying else None
 
     def _launch(self, attempt: Attempt) -> None:

@@ -20,6 +20,20 @@ FOUND = (
     "without_floors",
 )
 
+COLUMNS = {
+    "cell",
+    "instance",
+    "arms",
+    "plays",
+    "tightness",
+    "instance_seed",
+    "policy",
+    "horizon",
+    "replications",
+    "code",
+    *FOUND,
+}
+
 
 def cell_columns(place: Place, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
     """Return what a cell is: its instance, as a grid describes it, and its policy."""
@@ -39,7 +53,8 @@ def cell_columns(place: Place, described: Mapping[str, Any], results: Results) -
 def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the parameters of each policy, null where it has none of that name.
 
-    A parameter is a number if it is one for all policies, else a text.
+    A parameter is a number if it is one for all policies, else a text. One that is called like
+    another column is told from it.
     """
     names = dict.fromkeys(key for policy in policies.values() for key in policy)
     columns = {
@@ -51,7 +66,12 @@ def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, di
         if any(isinstance(value, str) for value in values):
             values[:] = [None if value is None else format_value(value) for value in values]
     return {
-        label: {name: values[place] for name, values in columns.items()}
+        label: {
+            f"{name} of policy"
+            if name in (*COLUMNS, *FOUND, "replications", "code")
+            else name: values[place]
+            for name, values in columns.items()
+        }
         for place, label in enumerate(policies)
     }
 

@@ -5,7 +5,6 @@ This is all that runs on a worker. It needs nothing but the task: no file and no
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ import numpy as np
 from evenhand._base.arrays import Integers
 from evenhand._base.delay import Delay
 from evenhand._base.extras import load
-from evenhand._base.provenance import matching_versions, version_differences
 from evenhand._base.sealed import sealed_parquet
 from evenhand.errors import EvenhandError
 from evenhand.simulation._kernel import run_compiled
@@ -24,6 +22,7 @@ from evenhand.simulation._runner import warm_up
 from evenhand.sweeps._grid import Cell
 from evenhand.sweeps._instances import prepare
 from evenhand.sweeps._parts import line_of, part_of, part_schema
+from evenhand.sweeps._versions import Versions, check_versions
 
 
 class Piece(NamedTuple):
@@ -53,7 +52,7 @@ class Task(NamedTuple):
     delay: Delay
     checkpoints: tuple[int, int]
     digest: str
-    versions: dict[str, str | None]
+    versions: Versions
 
     @property
     def runs(self) -> range:
@@ -80,13 +79,9 @@ class PlayError(EvenhandError):
     """A run could not be played; says why in words, since not every exception can travel."""
 
 
-class VersionError(EvenhandError):
-    """A worker has other packages than the process that sweeps; its bits could differ."""
-
-
 def play_task(task: Task, stop: Integers | None = None) -> Part:
     """Play all runs of a task; ``stop`` becomes other than 0 when nobody waits for it any more."""
-    check_versions(task.versions)
+    check_versions(task.versions, (piece.cell for piece in task.pieces))
     columns: dict[str, list[Any]] = {name: [] for name in part_schema()}
     try:
         seconds = tuple(_play(piece, task, columns, stop) for piece in task.pieces)
@@ -95,16 +90,6 @@ def play_task(task: Task, stop: Integers | None = None) -> Part:
     table = load("polars").DataFrame(columns, schema=part_schema())
     about = {**part_of(task.digest, task.runs), "seed": task.seed, "versions": task.versions}
     return Part(sealed_parquet(table, about), seconds)
-
-
-def check_versions(wanted: dict[str, str | None]) -> None:
-    """Refuse to play with other packages than the sweep was started with: bits could differ."""
-    different = version_differences(wanted, matching_versions())
-    if different:
-        raise VersionError(
-            f"worker on {platform.node()} must have what the sweep was started with, "
-            f"got {', '.join(different)}"
-        )
 
 
 def _play(piece: Piece, task: Task, columns: dict[str, list[Any]], stop: Integers | None) -> float:

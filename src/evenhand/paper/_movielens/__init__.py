@@ -3,7 +3,7 @@
 from evenhand.paper._movielens._experiment import (
     Choices,
     Data,
-    Outcome,
+    MovieOutcome,
     load_items,
     load_release,
     run_movies,
@@ -17,7 +17,7 @@ __all__ = [
     "TERMS",
     "Choices",
     "Data",
-    "Outcome",
+    "MovieOutcome",
     "cached",
     "fetch",
     "load_items",

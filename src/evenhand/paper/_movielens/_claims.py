@@ -9,11 +9,11 @@ from evenhand.paper._claims import Claim, Measured, Rule
 from evenhand.paper._evidence import Evidence, Pairing
 from evenhand.paper._measurement import Bound, Measurement
 from evenhand.paper._movielens._drawing import belief
-from evenhand.paper._movielens._experiment import PAPERS_ETA
+from evenhand.paper._movielens._experiment import MOVIES, PAPERS_ETA
 from evenhand.paper._movielens._releases import PAPER_USERS
 from evenhand.paper._settings import NAMES
 
-CELL = "movies"
+CELL = MOVIES
 
 
 def _label(pairing: Pairing, name: str) -> str:
@@ -90,7 +90,7 @@ def movie_claims(note: str) -> tuple[Claim, ...]:
     rows = (
         (
             "movies-users",
-            "28,356 users of MovieLens 20M have rated at least one of the five movies.",
+            f"{PAPER_USERS:,} users of MovieLens 20M have rated at least one of the five movies.",
             USERS,
         ),
         (

@@ -70,7 +70,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MovieOutcome:
     """What came out: the results, and the optimum in two ways.
 
     ``paper_scaled`` is the paper's own optimum with floors scaled down as far as it takes.
@@ -159,7 +159,7 @@ def genre_shares(shelf: Sequence[Movie], table: RatingTable) -> Floats:
     return shares
 
 
-def run_movies(data: Data, choices: Choices) -> Outcome:
+def run_movies(data: Data, choices: Choices) -> MovieOutcome:
     """Run the experiment: both algorithms, both debts, the eta asked for and infinity."""
     check_choice("order", choices.order, ("dataset", "shuffled"))
     check_choice("scale", choices.scale, ("five", "minmax"))
@@ -172,11 +172,11 @@ def run_movies(data: Data, choices: Choices) -> Outcome:
     return outcome_of(data, choices, _simulate(data, choices))
 
 
-def outcome_of(data: Data, choices: Choices, results: Results) -> Outcome:
+def outcome_of(data: Data, choices: Choices, results: Results) -> MovieOutcome:
     """Return results together with the optimum in two ways."""
     environment = environment_of(data, choices)
     joint, (paper, scaled) = _optimum(environment), _paper_optimum(data, environment)
-    return Outcome(data, results, joint, paper, scaled)
+    return MovieOutcome(data, results, joint, paper, scaled)
 
 
 def movie_grid(data: Data, choices: Choices) -> Grid:
