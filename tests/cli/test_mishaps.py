@@ -15,6 +15,7 @@ import pytest
 
 from evenhand import InputError, Results, SweepResults, cli
 from evenhand._base.storage import claimed
+from evenhand.cli._screen import Stopped
 
 COMMAND = [sys.executable, "-m", "evenhand"]
 THREADS = ["--backend", "threads"]
@@ -142,9 +143,24 @@ def test_ctrl_c_while_it_starts_is_one_word(file, seconds):
     ) as process:
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        try:
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert (out, err) == ("", "evenhand: stopped\n")
+
+
+def test_ctrl_c_within_the_compiler_is_not_lost():
+    """An exception that is raised in one of its callbacks would be printed and forgotten."""
+    before = signal.signal(signal.SIGALRM, cli._stop)
+    program = compile("import sys\ncli._stop(2, sys._getframe())", "llvmlite/callback.py", "exec")
+    try:
+        exec(program, {"cli": cli})
+        with pytest.raises(Stopped):
+            time.sleep(5)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 # Names and contents

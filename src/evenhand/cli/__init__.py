@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from evenhand.errors import EvenhandError, InfeasibleFloors
 
 __all__ = ["main"]
 
+_RETRY_SECONDS = 0.05
 _COMMANDS: Mapping[str, str] = {
     "simulate": "Play the policies of FILE in its environment and say how they did.",
     "compare": "Run policies on FILE's instance: worst shortfall at the horizon against regret.",
@@ -78,7 +80,13 @@ def _top(
         raise typer.Exit
 
 
-def _stop(number: int, frame: object) -> None:
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop; a moment later if the compiler is at work, whose callbacks swallow every exception."""
+    while frame is not None:
+        if "llvmlite" in frame.f_code.co_filename:
+            signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
+            return
+        frame = frame.f_back
     raise Stopped
 
 
@@ -89,6 +97,8 @@ def main() -> None:
     """
     try:
         signal.signal(signal.SIGINT, _stop)
+        if hasattr(signal, "SIGALRM"):
+            signal.signal(signal.SIGALRM, _stop)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")

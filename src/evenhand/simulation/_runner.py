@@ -128,19 +128,20 @@ def play_all(
     play: Engine, jobs: Sequence[Job], *, workers: int, listener: Listener
 ) -> list[Record]:
     """Play all jobs on as many threads; Ctrl-C stops them at once."""
-    with ThreadPoolExecutor(max_workers=min(workers, len(jobs))) as pool:
+    pool = ThreadPoolExecutor(max_workers=min(workers, len(jobs)))
+    try:
         futures = [pool.submit(_play, play, job) for job in jobs]
-        try:
-            pending = set(futures)
-            while pending:
-                _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
-                listener.update(sum(int(job.watch.done[0]) for job in jobs))
-                _raise_first(futures)
-        except BaseException:
-            for job in jobs:
-                job.watch.stop[0] = 1
-            pool.shutdown(cancel_futures=True)
-            raise
+        pending = set(futures)
+        while pending:
+            _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+            listener.update(sum(int(job.watch.done[0]) for job in jobs))
+            _raise_first(futures)
+    except BaseException:
+        for job in jobs:
+            job.watch.stop[0] = 1
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
     return [future.result() for future in futures]
 
 
