@@ -63,7 +63,7 @@ def run_sweep(
         Whether to go on with a folder; only what is missing is played.
     any_version
         Whether to go on also with what other versions of the code have begun, whose results could
-        differ; the tables say which source played what.
+        differ; the tables say which code played what.
 
     Returns
     -------
