@@ -124,6 +124,9 @@ class InstanceRuns:
     def __init__(self, table: polars.DataFrame) -> None:
         self.table = table
         self._cell = table["cell"].to_numpy()
+        self._code = table["code"].to_list()
+        self._filled = np.flatnonzero(table["arms"].is_not_null().to_numpy())
+        self._facts = table.select(Facts._fields).drop_nulls().rows()
         self._flat = {name: table[name].explode().to_numpy() for name in LISTS}
         self._ends = {
             name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
@@ -143,14 +146,12 @@ class InstanceRuns:
 
     def facts(self, number: int) -> Facts:
         """Return what all runs of a cell have in common."""
-        lines = self.of(number)
-        table = self.table.slice(lines.start, len(lines)).select(Facts._fields)
-        line = table.drop_nulls().row(0)
-        rounds, arms, floors, means = line
+        rounds, arms, floors, means = self._facts[
+            np.searchsorted(self._filled, self.of(number).start)
+        ]
         return Facts(np.array(rounds), tuple(arms), np.array(floors), np.array(means))
 
     def code(self, number: int) -> str:
         """Return which code has played a cell's runs; several if a resume was forced."""
         lines = self.of(number)
-        played = self.table["code"].slice(lines.start, len(lines)).unique().sort()
-        return "+".join(played.to_list())
+        return "+".join(sorted(set(self._code[lines.start : lines.stop])))
