@@ -68,7 +68,7 @@ def nested_levels(
     Divide and conquer: the middle level's minimiser bounds those of the levels above and below.
     """
     arms = rank.size
-    ground = np.arange(arms)
+    ground, outside = np.arange(arms), np.empty(arms, dtype=np.int64)
     entry = np.full(arms, arms - 1, dtype=np.int64)
     # Every right half starts from a state of its own, kept in the slot of its depth.
     depth = 2
@@ -97,6 +97,11 @@ def nested_levels(
                 if rank[ground[j]] <= high:
                     entry[ground[j]] = rank[ground[j]]
             continue
+        if end - start == 1:
+            i = ground[start]
+            pays = probabilities[i] * chances[slot] - floors[i] < -TIE
+            entry[i] = entry_alone(rank[i], pays, low, high, entry[i])
+            continue
         level = (low + high) // 2
         copy_state(counts, windows, slot, fresh)
         cut = start + solve_level(
@@ -110,6 +115,7 @@ def nested_levels(
             windows[fresh],
             chances[slot],
             final,
+            outside,
         )
         copy_state(counts, windows, slot, fresh)
         chances[fresh] = chances[slot]
@@ -124,6 +130,16 @@ def nested_levels(
         waiting = push(tasks, waiting, cut, end, level + 1, high, fresh, fresh)
         waiting = push(tasks, waiting, start, cut, low, level - 1, slot, fresh)
     return entry
+
+
+def entry_alone(rank: int, pays: bool, low: int, high: int, entry: int) -> int:
+    """Return the level at which an arm enters that has no others beside it.
+
+    At once if that pays; otherwise with its own level, if that is one of those from low to high.
+    """
+    if pays:
+        return low
+    return max(low, rank) if rank <= high else entry
 
 
 def push(
@@ -158,6 +174,7 @@ def solve_level(
     window: Integers,
     chance: float,
     final: float,
+    outside: Integers,
 ) -> int:
     """Minimise ``f(B) - k(B)`` over the sets that contain every arm of the level or above.
 
@@ -170,6 +187,8 @@ def solve_level(
         i = ground[j]
         if rank[i] <= level:
             chance = add_arm(counts, window, chance, probabilities[i])
+            if chance == 0.0:
+                break
     excess, best, cut = 0.0, 0.0, 0
     for j in range(ground.size):
         i = ground[j]
@@ -177,11 +196,16 @@ def solve_level(
             if shares[i] <= final:
                 break
             excess += probabilities[i] * chance - floors[i]
-            chance = add_arm(counts, window, chance, probabilities[i])
+            if chance > 0.0:
+                chance = add_arm(counts, window, chance, probabilities[i])
             if excess < best - TIE:
                 best = excess
                 cut = j + 1
-    outside = np.empty(ground.size, dtype=np.int64)
+    return move_inside(ground, rank, level, cut, outside)
+
+
+def move_inside(ground: Integers, rank: Integers, level: int, cut: int, outside: Integers) -> int:
+    """Move the arms before the cut, and those of the level or above, to the front; count them."""
     inside, others = 0, 0
     for j in range(ground.size):
         i = ground[j]
