@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def test_the_examples_are_understood(example):
 
 def test_the_example_of_a_sweep_is_understood():
     assert Grid.load(ROOT / "examples" / "sweep.toml").cells == 240
+
+
+def test_the_example_of_forgetting_draws_its_figure(tmp_path, capsys):
+    example = runpy.run_path(str(ROOT / "examples" / "forgetting.py"))
+    example["main"](tmp_path, replications=3)
+    before_and_after = re.findall(r"before (\S+)  after (\S+)", capsys.readouterr().out)
+    remembers, _, forgets = ((float(x), float(y)) for x, y in before_and_after)
+    assert max(remembers[0], forgets[0]) < 0.02
+    assert remembers[1] > 0.5
+    assert forgets[1] < 0.05
+    assert (tmp_path / "forgetting.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_its_commands_are_targets_of_the_makefile():

@@ -5,9 +5,9 @@ from importlib import import_module
 # As in typing, which takes a while to load; type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from evenhand.agent import Agent, Decision, Receipt
+    from evenhand.agent import Agent, Decision, Deltas, Reason, Receipt
     from evenhand.availability import Independent, Joint, Trace
-    from evenhand.environment import Bernoulli, Beta, Environment, Recorded
+    from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded
     from evenhand.errors import (
         Certificate,
         EvenhandError,
@@ -29,8 +29,10 @@ _HOMES = {
     "Agent": "agent",
     "Bernoulli": "environment",
     "Beta": "environment",
+    "Change": "environment",
     "Certificate": "errors",
     "Decision": "agent",
+    "Deltas": "agent",
     "Environment": "environment",
     "EvenhandError": "errors",
     "FeedbackError": "errors",
@@ -45,6 +47,7 @@ _HOMES = {
     "Optimum": "optimum",
     "Policy": "policies",
     "Problem": "problem",
+    "Reason": "agent",
     "Receipt": "agent",
     "Recorded": "environment",
     "Results": "results",
@@ -64,7 +67,9 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Certificate",
+    "Change",
     "Decision",
+    "Deltas",
     "Environment",
     "EvenhandError",
     "FeedbackError",
@@ -79,6 +84,7 @@ __all__ = [
     "Optimum",
     "Policy",
     "Problem",
+    "Reason",
     "Receipt",
     "Recorded",
     "Results",

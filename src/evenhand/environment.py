@@ -10,12 +10,12 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, frozen
 from evenhand._base.checks import Limits, check_number, check_per_arm, check_whole, fail
-from evenhand._base.nature import Awake, Payoffs
+from evenhand._base.nature import Awake, Changes, Payoffs
 from evenhand.availability import Availability, Independent, Trace
 from evenhand.errors import InputError
 from evenhand.problem import Problem
 
-__all__ = ["Bernoulli", "Beta", "Environment", "Recorded", "Rewards"]
+__all__ = ["Bernoulli", "Beta", "Change", "Environment", "Recorded", "Rewards"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,28 @@ class Recorded:
 Rewards: TypeAlias = Bernoulli | Beta | Recorded
 
 
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Nature is another one after so many rounds; what is left out stays as it was.
+
+    Parameters
+    ----------
+    after
+        The number of rounds played before the change.
+    means, availability
+        As for :class:`Environment`; independent arms only.
+
+    Examples
+    --------
+    >>> Change(after=10_000, means=[0.7, 0.5, 0.4]).after
+    10000
+    """
+
+    after: int
+    means: object = None
+    availability: object = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Environment:
     """A problem together with nature's secrets.
@@ -69,11 +91,16 @@ class Environment:
         number, or one for each arm, means independent arms.
     rewards
         :class:`~evenhand.Bernoulli`, :class:`~evenhand.Beta` or :class:`~evenhand.Recorded`.
+    changes
+        :class:`~evenhand.Change` by change, of arms that wake independently; what changes in other
+        ways is replayed from a trace.
 
     Attributes
     ----------
     awake, payoffs
-        How arms wake and what they return, as arrays.
+        How arms wake and what they return at first, as arrays.
+    changed
+        What they do after each change.
 
     Examples
     --------
@@ -89,8 +116,10 @@ class Environment:
     means: Floats
     availability: Availability
     rewards: Rewards
+    changes: tuple[Change, ...]
     awake: Awake
     payoffs: Payoffs
+    changed: Changes
 
     def __init__(
         self,
@@ -98,6 +127,7 @@ class Environment:
         means: object = None,
         availability: object = 1.0,
         rewards: Rewards | None = None,
+        changes: Sequence[Change] = (),
     ) -> None:
         if not isinstance(problem, Problem):
             fail("problem", "a Problem", problem)
@@ -108,24 +138,50 @@ class Environment:
         rewards = Bernoulli() if rewards is None else rewards
         awake = availability.arrays(problem.arms)
         payoffs = _payoffs(problem, means, availability, rewards, awake)
+        changes = _check_changes(changes, availability, rewards)
         for name, value in (
             ("problem", problem),
             ("means", payoffs.means),
             ("availability", availability),
             ("rewards", rewards),
+            ("changes", changes),
             ("awake", awake),
             ("payoffs", payoffs),
+            ("changed", _changed(changes, problem, awake, payoffs)),
         ):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         kinds = f"{type(self.availability).__name__}, {type(self.rewards).__name__}"
+        if self.changes:
+            kinds += f", {len(self.changes)} changes"
         return f"Environment({len(self.problem.arms)} arms, {self.problem.plays} plays, {kinds})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
         means = None if isinstance(self.rewards, Recorded) else self.means
-        return Environment, (self.problem, means, self.availability, self.rewards)
+        return Environment, (self.problem, means, self.availability, self.rewards, self.changes)
+
+    def segments(self, horizon: int) -> list[tuple[int, Environment]]:
+        """Return how long each nature lasts within a horizon, and that nature on its own.
+
+        >>> calm = Environment(Problem(2, plays=1), means=[0.2, 0.8])
+        >>> [rounds for rounds, _ in calm.segments(100)]
+        [100]
+        >>> wild = Environment(Problem(2, plays=1), [0.2, 0.8], changes=[Change(60, [0.8, 0.2])])
+        >>> [(rounds, nature.means.tolist()) for rounds, nature in wild.segments(100)]
+        [(60, [0.2, 0.8]), (40, [0.8, 0.2])]
+        """
+        if not self.changes:
+            return [(horizon, self)]
+        starts = [0, *self.changed.starts.tolist(), horizon]
+        means = [self.means, *self.changed.means]
+        chances = [self.awake.probabilities, *self.changed.probabilities]
+        return [
+            (min(stop, horizon) - start, Environment(self.problem, mean, chance, self.rewards))
+            for start, stop, mean, chance in zip(starts, starts[1:], means, chances, strict=False)
+            if start < horizon
+        ]
 
     def of_rounds(self, horizon: int) -> Environment:
         """Return the environment of the first rounds: of a trace no more than those, means and all.
@@ -158,6 +214,49 @@ class Environment:
     def longest_horizon(self) -> int | None:
         """How many rounds there are to replay; None if nature can go on for ever."""
         return len(self.awake.members) if isinstance(self.availability, Trace) else None
+
+
+def _check_changes(
+    given: object, availability: Availability, rewards: Rewards
+) -> tuple[Change, ...]:
+    """Return changes in the order of their rounds, or complain."""
+    changes = tuple(given) if isinstance(given, list | tuple) else (given,)
+    after = 0
+    for change in changes:
+        if not isinstance(change, Change):
+            fail("changes", "a list of Change", change)
+        if check_whole("after of a change", change.after, least=1) <= after:
+            fail("after of a change", f"later than the change before it, {after}", change.after)
+        after = change.after
+    if changes and (not isinstance(availability, Independent) or isinstance(rewards, Recorded)):
+        kinds = f"{type(availability).__name__} and {type(rewards).__name__}"
+        fail("an environment that changes", "of independent arms; replay a trace instead", kinds)
+    return changes
+
+
+def _changed(
+    changes: Sequence[Change], problem: Problem, awake: Awake, payoffs: Payoffs
+) -> Changes:
+    """Return what arms do after each change, checked."""
+    if not changes:
+        return Changes()
+    means, chances = [payoffs.means], [awake.probabilities]
+    for change in changes:
+        new, other = change.means, change.availability
+        means.append(means[-1] if new is None else check_per_arm("mean", problem.arms, new))
+        if other is None:
+            chances.append(chances[-1])
+            continue
+        how = other if isinstance(other, Availability) else Independent(other)
+        if not isinstance(how, Independent):
+            fail("availability of a change", "that of independent arms", type(how).__name__)
+        chances.append(how.arrays(problem.arms).probabilities)
+    return Changes(
+        frozen(np.array([change.after for change in changes], dtype=np.int64)),
+        frozen(np.array(chances[1:])),
+        frozen(np.array(means[1:])),
+        frozen(problem.weights * np.array(means[1:])),
+    )
 
 
 def _payoffs(

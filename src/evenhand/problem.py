@@ -81,7 +81,8 @@ class Problem:
     def terms(self) -> Terms:
         """The numbers alone, of arms that were there from the beginning."""
         none = frozen(np.zeros(len(self.arms)))
-        return Terms(self.plays, self.weights, self.floors, none, none, none)
+        paused = frozen(np.zeros(len(self.arms), dtype=np.bool_))
+        return Terms(self.plays, self.weights, self.floors, none, none, none, paused)
 
     def by_arm(self, values: Floats) -> dict[str, float]:
         """Name one number per arm.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
-from evenhand._base.checks import check_known
+from evenhand._base.checks import check_known, check_whole
 from evenhand._base.extras import load
 from evenhand._base.sealed import (
     ARMS_FILE,
@@ -86,6 +86,8 @@ class Results:
         Time taken, compilation not counted.
     provenance
         Settings, seed, versions and commit.
+    optima
+        Opt-F per round up to each kept round, in a world that changes; None in one that does not.
     """
 
     arms: tuple[str, ...]
@@ -102,6 +104,7 @@ class Results:
     without_floors: float
     seconds: float
     provenance: Mapping[str, Any]
+    optima: Floats | None = None
 
     @property
     def horizon(self) -> int:
@@ -127,21 +130,30 @@ class Results:
         """Return half the width of Student's 95% interval around :meth:`reward`."""
         return self.reward(label).standard_error * self.quantile()
 
-    def regret(self, label: str, optimum: float | None = None) -> Curve:
+    def regret(self, label: str, optimum: float | Floats | None = None) -> Curve:
         r"""Return the time-averaged regret with a 95% interval, against Opt-F by default.
 
         .. math:: R(t) = \text{optimum} - \frac{1}{t} \sum_{\tau \le t} \sum_{i \in A(\tau)} w_i u_i
 
         It may be negative and is never clipped. The interval is Student's.
         """
-        if optimum is None:
-            if self.with_floors is None:
-                raise InputError("regret must have an optimum to be against: floors are infeasible")
-            optimum = self.with_floors
-        regrets = optimum - self.expected[self._index(label)] / self.rounds
-        mean = regrets.mean(axis=0)
-        spread = _standard_error(regrets) * self.quantile()
-        return Curve(self.rounds, mean, mean - spread, mean + spread)
+        best = self._optimum() if optimum is None else optimum
+        return self._curve(best - self.expected[self._index(label)] / self.rounds)
+
+    def recent_regret(self, label: str, window: int) -> Curve:
+        r"""Return the regret per round over the latest ``window`` rounds, with a 95% interval.
+
+        .. math:: \frac{t R(t) - s R(s)}{t - s}, \qquad s = \max(t - \text{window}, 0)
+
+        Between kept rounds totals are taken to grow evenly.
+        """
+        check_whole("window", window, least=1)
+        lost = self._optimum() * self.rounds - self.expected[self._index(label)]
+        before = np.maximum(self.rounds - window, 0)
+        known = np.concatenate([[0], self.rounds])
+        earlier = [np.interp(before, known, np.concatenate([[0.0], row])) for row in lost]
+        recent = (lost - np.array(earlier)) / (self.rounds - before)
+        return self._curve(recent)
 
     def rates(self, label: str) -> dict[str, float]:
         """Return the fraction of rounds in which each arm was played."""
@@ -222,6 +234,7 @@ class Results:
             "policies": dict(zip(self.labels, self.policies, strict=True)),
             "with_floors": self.with_floors,
             "without_floors": self.without_floors,
+            "optima": None if self.optima is None else self.optima.tolist(),
             "seconds": self.seconds,
             **self.provenance,
         }
@@ -257,7 +270,7 @@ class Results:
         cls, heading: dict[str, Any], rounds: polars.DataFrame, arms: polars.DataFrame
     ) -> Results:
         """Put tables and their heading together again."""
-        policies = heading.pop("policies")
+        policies, optima = heading.pop("policies"), heading.pop("optima", None)
         wide = (len(policies), rounds["replication"].n_unique(), -1)
         return cls(
             arms=tuple(arms["arm"].to_numpy().reshape(wide)[0, 0].tolist()),
@@ -274,6 +287,7 @@ class Results:
             without_floors=heading.pop("without_floors"),
             seconds=heading.pop("seconds"),
             provenance=heading,
+            optima=None if optima is None else np.array(optima),
         )
 
     def quantile(self) -> float:
@@ -281,6 +295,17 @@ class Results:
         # Half of the time it takes to load all of this: not before it is needed.
         student = import_module("scipy.special").stdtrit
         return float(student(max(self.replications - 1, 1), 0.975))
+
+    def _optimum(self) -> float | Floats:
+        """Return what regret is against: one number, or one for each kept round."""
+        if self.with_floors is None:
+            raise InputError("regret must have an optimum to be against: floors are infeasible")
+        return self.with_floors if self.optima is None else self.optima
+
+    def _curve(self, rows: Floats) -> Curve:
+        """Return the mean over replications with Student's interval, for each kept round."""
+        mean, spread = rows.mean(axis=0), _standard_error(rows) * self.quantile()
+        return Curve(self.rounds, mean, mean - spread, mean + spread)
 
     def _index(self, label: str) -> int:
         check_known("policy label", [label], self.labels)

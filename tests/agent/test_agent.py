@@ -16,6 +16,7 @@ from evenhand import (
     Problem,
     make_policy,
 )
+from evenhand.agent._pages import unpack
 from evenhand.policies._registry import BUILT_IN
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation._run import Run, checkpoints, new_watch, streams
@@ -66,7 +67,16 @@ def test_nobody_awake_is_a_legal_round_in_which_debts_grow():
         (["a", "bb"], "unknown awake arm 'bb'"),
         (["a", "a"], "awake arms must have different names"),
         ("a", "awake arms must be a list of names"),
-        ([1], "non-empty string"),
+        ([7], "place of an awake arm must be in 0 to 2, got 7"),
+        ([0, -1], "place of an awake arm must be in 0 to 2, got -1"),
+        ([1, 1], "awake arms must have different names, got 'b' twice"),
+        (np.array([0.5]), "non-empty string"),
+        ([0, "a"], "names, whole places or truth values"),
+        ([True, False], r"mask of awake arms must be one truth value for each of 3 arms"),
+        (np.ones((1, 3), dtype=bool), r"mask of awake arms must be one truth value for each"),
+        (np.array([[0]]), "awake arms must be names, whole places or truth values"),
+        ([None], "non-empty string"),
+        (7, "awake arms must be a list of names"),
     ],
 )
 def test_a_wrong_awake_set_is_refused_and_changes_nothing(awake, message):
@@ -162,9 +172,10 @@ def test_only_the_latest_decisions_are_remembered():
     old = agent.ask(["a"])
     for _ in range(3):
         agent.ask(["a"])
-    with pytest.raises(FeedbackError, match="only the latest 3 are remembered"):
-        agent.tell(old.id, {"a": 1.0})
-    assert len(json.loads(agent.snapshot())["decisions"]) == 3
+    before = agent.snapshot()
+    assert agent.tell(old.id, {"a": 1.0}).expired == ("a",)
+    assert agent.snapshot() == before
+    assert unpack(json.loads(before)["ledger"]["id"], np.int64).tolist() == [2, 3, 4]
 
 
 @given(order=st.permutations(range(12)))
@@ -268,7 +279,7 @@ def test_old_feedback_does_not_reach_a_new_arm_of_the_same_name():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda agent: agent.retire([1]), "unknown arm"),
+        (lambda agent: agent.retire([1]), "non-empty string"),
         (lambda agent: agent.join("a"), "arms must have different names"),
         (lambda agent: agent.join(""), "non-empty string"),
         (lambda agent: agent.join("d", floor=1.2), "floor of arm 'd' must be .* got 1.2"),

@@ -23,8 +23,9 @@ def test_just_so_many_decisions_are_remembered(memory):
         agent.ask()
     oldest = agent.rounds - memory + 1
     assert agent.tell(oldest, {"a": 1}).learned == ("a",)
+    assert agent.tell(oldest - 1, {"a": 1}).expired == ("a",)
     with pytest.raises(FeedbackError, match=f"only the latest {memory} are remembered"):
-        agent.tell(oldest - 1, {"a": 1})
+        agent.expire(oldest - 1)
 
 
 HUGE = 10**5000
@@ -86,7 +87,7 @@ def test_more_plays_than_arms_keep_every_floor():
 
 def test_what_an_agent_takes_by_default_and_at_least():
     problem = Problem(["a"], plays=1)
-    assert json.loads(Agent(problem).snapshot())["memory"] == 100_000
+    assert json.loads(Agent(problem).snapshot())["ledger"]["memory"] == 100_000
     assert Agent(problem, horizon=1, memory=1, seed=0).rounds == 0
     for wrong in ({"memory": 0}, {"horizon": 0}, {"seed": -1}):
         with pytest.raises(InputError, match="must be a whole number of at least"):

@@ -66,7 +66,7 @@ from dataclasses import dataclass
 from author_helper import bent
 from evenhand import Policy
 
-def score(scores, awake, state, terms, constants, memory, rng, tilt=0.5):
+def score(scores, awake, samples, state, terms, constants, memory, rng, tilt=0.5):
     for j in range(awake.size):
         scores[j] = bent(terms.weights[awake[j]] * rng.random()) * tilt
 

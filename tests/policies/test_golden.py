@@ -12,7 +12,7 @@ from evenhand.optimum import Awake
 from evenhand.optimum._mixture import Block, as_mixture
 from evenhand.policies import Situation
 from evenhand.policies._state import new_state
-from evenhand.policies._steps import advance, choose, learn
+from evenhand.policies._steps import advance, choose, draw_samples, learn
 from evenhand.problem import Problem
 
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
@@ -37,6 +37,13 @@ class Script:
         return self.samples.pop(0)
 
 
+def score_awake(policy, scores, awake, state, terms, constants, memory, script):
+    """Draw samples if the policy wants them, and score."""
+    samples = np.empty(awake.size)
+    draw_samples(samples, awake, state, policy.forms, script)
+    policy.score(scores, awake, samples, state, terms, constants, memory, script)
+
+
 def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
     """Play with everybody awake; return the chosen arm and the debts after each round."""
     arms = len(problem.arms)
@@ -45,11 +52,11 @@ def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
     steps = []
     for t in range(rounds):
         awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
-        policy.score(scores, awake, state, terms, constants, memory, script)
+        score_awake(policy, scores, awake, state, terms, constants, memory, script)
         count = choose(chosen, awake, scores, np.empty(arms), terms.plays, script)
-        advance(state, terms, awake, chosen[:count], policy.reflected)
+        advance(state, terms, awake, chosen[:count], policy.forms)
         for i in chosen[:count]:
-            learn(state, i, rewards[t][i], policy.binarised, script)
+            learn(state, i, rewards[t][i], t + 1, policy.forms, script)
         steps.append((chosen[:count].tolist(), [round(debt, 9) for debt in state.debts]))
     return steps
 
@@ -101,9 +108,8 @@ def test_tscsf_b_follows_its_samples_and_updates_its_posteriors():
 def scores_of(policy, state, script=None):
     scores = np.empty(2)
     constants = policy.constants(Situation(PROBLEM, None, *SECRETS))
-    policy.score(
-        scores, np.arange(2), state, PROBLEM.terms, constants, policy.new_memory(2), script
-    )
+    memory = policy.new_memory(2)
+    score_awake(policy, scores, np.arange(2), state, PROBLEM.terms, constants, memory, script)
     return scores.tolist()
 
 
@@ -139,9 +145,8 @@ def test_lfg_never_hopes_for_more_than_one():
 def test_uniform_scores_a_random_number_for_everybody():
     scores = np.full(2, np.nan)
     policy = make_policy("uniform")
-    policy.score(
-        scores, np.arange(2), new_state(2), PROBLEM.terms, None, None, Script([0.25, 0.75])
-    )
+    given = new_state(2), PROBLEM.terms, None, None
+    policy.score(scores, np.arange(2), None, *given, Script([0.25, 0.75]))
     assert scores.tolist() == [0.25, 0.75]
 
 
@@ -163,7 +168,7 @@ def test_opt_f_prefers_what_is_worth_more():
     problem = Problem(2, plays=1, weights=[1.0, 3.0])
     policy, scores = make_policy("opt-f"), np.empty(2)
     mixture = policy.constants(Situation(problem, None, *SECRETS))
-    policy.score(scores, np.arange(2), new_state(2), problem.terms, mixture, None, None)
+    policy.score(scores, np.arange(2), None, new_state(2), problem.terms, mixture, None, None)
     assert scores[0] > scores[1]
 
 
@@ -193,7 +198,8 @@ def test_opt_f_draws_one_order_in_each_block_that_has_several():
     policy, scores = make_policy("opt-f"), np.empty(3)
     for draw, wanted in ((0.0, [0, -1, -2]), (0.74, [0, -1, -2]), (0.75, [-1, 0, -2])):
         script = Script([draw])
-        policy.score(scores, np.arange(3), new_state(3), PROBLEM.terms, mixture, None, script)
+        given = new_state(3), PROBLEM.terms, mixture, None
+        policy.score(scores, np.arange(3), None, *given, script)
         assert scores.tolist() == wanted
         assert not script.samples
 
@@ -201,7 +207,6 @@ def test_opt_f_draws_one_order_in_each_block_that_has_several():
 def test_opt_f_knows_its_order_when_only_some_are_awake():
     blocks = [Block(np.array([i]), np.array([[0]]), np.array([1.0])) for i in (2, 0, 1)]
     policy, scores = make_policy("opt-f"), np.empty(2)
-    policy.score(
-        scores, np.array([1, 2]), new_state(3), PROBLEM.terms, as_mixture(blocks), None, None
-    )
+    given = new_state(3), PROBLEM.terms, as_mixture(blocks), None
+    policy.score(scores, np.array([1, 2]), None, *given, None)
     assert scores.tolist() == [-2, 0]

@@ -29,7 +29,7 @@ from evenhand.policies import register_policy, registered_policies
 from evenhand.sweeps._versions import matching_of
 
 
-def score(scores, awake, state, terms, constants, memory, rng):
+def score(scores, awake, samples, state, terms, constants, memory, rng):
     for j in range(awake.size):
         scores[j] = -state.played[awake[j]]
 
@@ -85,7 +85,7 @@ def test_it_is_swept_and_its_code_counts_when_a_sweep_is_resumed(registered, tmp
 def test_what_is_no_number_counts_as_the_lowest_score(registered):
     """Reward over feedback is 0 / 0 at first: both arms are played all the same."""
 
-    def mean(scores, awake, state, terms, constants, memory, rng):
+    def mean(scores, awake, samples, state, terms, constants, memory, rng):
         for j in range(awake.size):
             i = awake[j]
             scores[j] = state.reward_sums[i] / state.feedbacks[i]
@@ -154,7 +154,7 @@ ENTRY = """
 from dataclasses import dataclass
 from evenhand import Policy
 
-def score(scores, awake, state, terms, constants, memory, rng):
+def score(scores, awake, samples, state, terms, constants, memory, rng):
     for j in range(awake.size):
         scores[j] = rng.random()
 

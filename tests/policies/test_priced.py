@@ -14,7 +14,7 @@ from evenhand import (
 from evenhand.policies import Situation
 from evenhand.policies._priced import PricedMemory, anytime_eta, refresh_prices
 from evenhand.policies._state import new_state
-from tests.policies.test_golden import Script
+from tests.policies.test_golden import Script, score_awake
 
 # The score
 
@@ -36,7 +36,7 @@ def test_its_score_by_hand():
     state.rounds[0], state.played[:] = 10, [2, 4]
     state.feedbacks[:], state.reward_sums[:] = [2, 4], [0.5, 3.0]
     constants, script = policy.constants(Situation(problem)), Script([0.5, 0.25])
-    policy.score(scores, np.arange(2), state, problem.terms, constants, memory, script)
+    score_awake(policy, scores, np.arange(2), state, problem.terms, constants, memory, script)
     assert scores.tolist() == pytest.approx([0.5 + 0.7, 2 * 0.25])
     assert script.posteriors == [(1.5, 2.5), (4.0, 2.0)]
 
@@ -48,7 +48,7 @@ def test_a_floor_far_below_the_others_counts_as_a_hundredth_of_a_typical_one():
     state.rounds[0], state.played[:] = 10, [9, 3]
     terms = problem.terms._replace(promised=np.array([0.0, 6.0]))
     constants, memory = policy.constants(Situation(problem)), unpriced(2)
-    policy.score(scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
+    score_awake(policy, scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 60.0])
 
 
@@ -59,7 +59,9 @@ def test_a_small_eta_is_taken_as_it_is(eta):
     policy, state, scores = make_policy("priced", eta=eta), new_state(1), np.empty(1)
     state.rounds[0], state.played[:] = 10, 2
     constants, memory = policy.constants(Situation(problem)), unpriced(1)
-    policy.score(scores, np.arange(1), state, problem.terms, constants, memory, Script([0.5]))
+    score_awake(
+        policy, scores, np.arange(1), state, problem.terms, constants, memory, Script([0.5])
+    )
     assert scores.tolist() == pytest.approx([0.5 + 2 / eta])
 
 
@@ -71,7 +73,7 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     state.feedbacks[:] = [10**9] * 3
     state.reward_sums[:] = [0.4e9, 0.5e9, 0.7e9]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.terms, memory)
+    refresh_prices(state, problem.terms, np.inf, memory)
     assert memory.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
     assert memory.refresh[0] == 1_100
 
@@ -83,7 +85,7 @@ def test_its_values_are_posterior_means_times_weights():
     state.rounds[0] = 10
     state.awake_counts[:], state.feedbacks[:], state.reward_sums[:] = [10, 10], [0, 2], [0, 2]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.terms, memory)
+    refresh_prices(state, problem.terms, np.inf, memory)
     assert memory.prices == pytest.approx([1.25, 0.0])
 
 
@@ -94,7 +96,7 @@ def test_prices_are_computed_anew_when_the_rounds_have_grown_by_a_tenth():
     rng = np.random.default_rng(1)
     for now in range(2_000):
         before = int(memory.refresh[0])
-        policy.score(scores, np.arange(3), state, problem.terms, constants, memory, rng)
+        score_awake(policy, scores, np.arange(3), state, problem.terms, constants, memory, rng)
         if memory.refresh[0] != before:
             due.append(now)
         state.rounds[0] += 1
@@ -112,7 +114,7 @@ def test_an_arm_without_a_floor_that_is_still_owed_plays_counts_as_a_typical_one
     state.rounds[0], state.played[:] = 10, [9, 3]
     terms = problem.terms._replace(promised=np.array([0.0, 6.0]))
     constants, memory = policy.constants(Situation(problem)), unpriced(2)
-    policy.score(scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
+    score_awake(policy, scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 0.6])
 
 

@@ -12,7 +12,8 @@ import pytest
 from evenhand import InputError, Policy, Problem, make_policy
 from evenhand.optimum import Awake
 from evenhand.policies import Situation
-from evenhand.policies._policy import WithEta, plain
+from evenhand.policies._families import WithEta
+from evenhand.policies._policy import plain
 from evenhand.policies._registry import BUILT_IN
 
 REGISTRY = {policy.name: policy for policy in BUILT_IN}
@@ -160,5 +161,11 @@ def test_parameters_as_plain_data_have_a_word_for_infinity():
 
 
 def test_defaults_are_those_that_the_documentation_names():
-    assert make_policy("cl-sg").parameters() == {"eta": 10.0, "debt": "cumulative", "gamma": 1.0}
-    assert make_policy("lfg").parameters() == {"eta": 10.0, "debt": "reflected"}
+    every = {"exploration": 0.0, "eta": 10.0}
+    assert make_policy("cl-sg").parameters() == {**every, "debt": "cumulative", "gamma": 1.0}
+    assert make_policy("lfg").parameters() == {**every, "debt": "reflected"}
+    assert make_policy("thompson").parameters() == {
+        "exploration": 0.0,
+        "rewards": "fractional",
+        "half_life": float("inf"),
+    }

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from evenhand import Problem
 from evenhand.policies._state import new_state
-from evenhand.policies._steps import advance, choose, learn, nth_largest
+from evenhand.policies._steps import Forms, advance, choose, learn, nth_largest
+
+FORMS = Forms(False, False, True, np.inf, 0.0)
 
 few_values = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=30)
 any_values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
@@ -89,7 +91,7 @@ def test_debts_follow_their_definition_and_are_never_negative(plays, floors, ref
     queue, played = [0.0] * 3, [0] * 3
     for t, row in enumerate(plays, start=1):
         chosen = np.flatnonzero(row)
-        advance(state, terms, np.arange(3), chosen, reflected)
+        advance(state, terms, np.arange(3), chosen, FORMS._replace(reflected=reflected))
         for i in range(3):
             played[i] += row[i]
             queue[i] = max(queue[i] + floors[i] - row[i], 0)
@@ -103,8 +105,8 @@ def test_debts_follow_their_definition_and_are_never_negative(plays, floors, ref
 
 def test_fractional_rewards_are_added_as_they_are():
     state, rng = new_state(2), np.random.default_rng(0)
-    learn(state, 1, 0.25, False, rng)
-    learn(state, 1, 0.5, False, rng)
+    learn(state, 1, 0.25, 1, FORMS, rng)
+    learn(state, 1, 0.5, 1, FORMS, rng)
     assert state.feedbacks.tolist() == [0, 2]
     assert state.reward_sums.tolist() == [0.0, 0.75]
 
@@ -112,7 +114,7 @@ def test_fractional_rewards_are_added_as_they_are():
 def test_binarised_rewards_are_coin_flips_with_their_own_chance():
     state, rng = new_state(1), np.random.default_rng(0)
     for _ in range(10_000):
-        learn(state, 0, 0.3, True, rng)
+        learn(state, 0, 0.3, 1, FORMS._replace(binarised=True), rng)
     assert state.reward_sums[0] == int(state.reward_sums[0])
     # Five standard deviations of 10,000 flips are 230.
     assert state.reward_sums[0] == pytest.approx(3_000, abs=230)
@@ -121,7 +123,7 @@ def test_binarised_rewards_are_coin_flips_with_their_own_chance():
 def test_rewards_of_0_and_1_need_no_coin():
     state, rng = new_state(1), np.random.default_rng(0)
     before = rng.bit_generator.state
-    learn(state, 0, 1.0, True, rng)
-    learn(state, 0, 0.0, True, rng)
+    learn(state, 0, 1.0, 1, FORMS._replace(binarised=True), rng)
+    learn(state, 0, 0.0, 1, FORMS._replace(binarised=True), rng)
     assert rng.bit_generator.state == before
     assert state.reward_sums[0] == 1.0

@@ -147,7 +147,7 @@ def favour(mean):
     return WISH - mean
 
 
-def contrary_score(scores, awake, state, terms, constants, memory, rng):
+def contrary_score(scores, awake, samples, state, terms, constants, memory, rng):
     for j in range(awake.size):
         i = awake[j]
         scores[j] = favour((1.0 + state.reward_sums[i]) / (2.0 + state.feedbacks[i]))

@@ -129,7 +129,7 @@ def test_recorded_rewards_count_as_far_as_they_are_played():
 
 def test_an_optimum_that_cannot_be_found_costs_no_play(setting_1, monkeypatch):
     played = []
-    monkeypatch.setattr(runner, "find_best", lambda environment: 1 / 0)
+    monkeypatch.setattr(runner, "best_up_to", lambda environment, rounds: 1 / 0)
     monkeypatch.setattr(runner, "play_all", lambda *a, **o: played.append(1))
     with pytest.raises(ZeroDivisionError):
         simulate(setting_1, ["uniform"], horizon=10)

@@ -108,7 +108,7 @@ def real(value: object) -> float | None:
 
 def check_choice(thing: str, value: object, options: Collection[str]) -> str:
     """Return ``value`` if it is one of ``options``, or complain."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         fail(thing, "one of " + ", ".join(map(repr, options)), value)
     return str(value)
 
@@ -142,7 +142,8 @@ def check_per_arm(
 
 def check_names(thing: str, given: object) -> tuple[str, ...]:
     """Return a tuple of non-empty, different names, or complain."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    scalar = isinstance(given, np.ndarray) and given.ndim != 1
+    if isinstance(given, str) or not isinstance(given, Iterable) or scalar:
         fail(thing, "a list of names", given)
     found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
     for position, name in enumerate(found, start=1):

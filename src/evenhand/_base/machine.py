@@ -28,7 +28,7 @@ KNOWN_TO_NUMBA = {*sys.stdlib_module_names, "numba", "numpy", "scipy"}
 
 
 @cache
-def compiled(function: Function, **given: Function) -> Function:
+def compiled(function: Function, **given: Any) -> Function:
     """Return machine code for a plain function and for the plain functions that it calls.
 
     ``given`` stands in for globals of the same name. Default arguments are kept, and what the
@@ -64,12 +64,20 @@ def compiled(function: Function, **given: Function) -> Function:
     return machine
 
 
+def interpreted(function: Function, **given: Any) -> Function:
+    """Return a plain function in which ``given`` stands in for globals of the same name."""
+    if not given:
+        return function
+    scope = {**function.__globals__, **given}
+    return FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+
+
 def compiled_if_large(function: Function, arms: int) -> Function:
     """Interpret for few arms, compile for many: the bits are the same, the waiting is not."""
     return compiled(function) if arms > LARGE else function
 
 
-def digest(function: Function, **given: Function) -> str:
+def digest(function: Function, **given: Any) -> str:
     """Return a short digest of a function, the constants it reads and the functions it calls."""
     parts = [_source(function), repr(function.__defaults__)]
     parts += [f"{name} = {_exact(value)}" for name, value in _constants(function, given).items()]
@@ -116,7 +124,7 @@ def _source(function: Function) -> str:
         return repr((code.co_code, code.co_names, code.co_consts))
 
 
-def _named(function: Function, given: dict[str, Function]) -> dict[str, Any]:
+def _named(function: Function, given: dict[str, Any]) -> dict[str, Any]:
     """Return the globals that a function names (attributes of the same name are not globals)."""
     scope = {**function.__globals__, **given}
     loaded = {
@@ -125,13 +133,15 @@ def _named(function: Function, given: dict[str, Function]) -> dict[str, Any]:
     return {name: scope[name] for name in sorted(loaded) if name in scope}
 
 
-def _constants(function: Function, given: dict[str, Function]) -> dict[str, Any]:
+def _constants(function: Function, given: dict[str, Any]) -> dict[str, Any]:
     """Return the constants that a function reads."""
     named = _named(function, given).items()
-    return {name: value for name, value in named if isinstance(value, CONSTANTS)}
+    found = {name: value for name, value in named if isinstance(value, CONSTANTS)}
+    shapes = {name: value._fields for name, value in named if hasattr(value, "_fields")}
+    return {**found, **shapes}
 
 
-def _called(function: Function, given: dict[str, Function]) -> dict[str, Function]:
+def _called(function: Function, given: dict[str, Any]) -> dict[str, Function]:
     """Return the plain functions named by one, but those that numba knows by itself."""
     return {
         name: value

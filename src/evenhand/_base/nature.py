@@ -38,6 +38,29 @@ class Payoffs(NamedTuple):
     recorded: Floats
 
 
+class Changes(NamedTuple):
+    """A nature that changes: after how many rounds, and what it is from then on, a row a change.
+
+    All parts are empty where it stays the same.
+    """
+
+    starts: Integers = frozen(np.empty(0, dtype=np.int64))
+    probabilities: Floats = frozen(np.empty((0, 0)))
+    means: Floats = frozen(np.empty((0, 0)))
+    values: Floats = frozen(np.empty((0, 0)))
+
+
+def changed_awake(awake: Awake, changes: Changes, number: int) -> Awake:
+    """Return how arms wake after a change, counted from 0."""
+    return Awake(changes.probabilities[number], awake.members, awake.chances, awake.cumulative)
+
+
+def changed_payoffs(payoffs: Payoffs, changes: Changes, number: int) -> Payoffs:
+    """Return what arms return after a change, counted from 0."""
+    means, values = changes.means[number], changes.values[number]
+    return Payoffs(means, values, payoffs.concentration, payoffs.recorded)
+
+
 def draw_awake(here: Integers, awake: Awake, now: int, rng: np.random.Generator) -> int:
     """Write the indices of this round's awake arms in ascending order; return how many.
 

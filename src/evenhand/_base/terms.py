@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evenhand._base.arrays import Floats
+from evenhand._base.arrays import Floats, Masks
 
 
 class Terms(NamedTuple):
@@ -21,6 +21,8 @@ class Terms(NamedTuple):
     since, promised
         The round at which its present floor took effect, and the plays it had been promised by
         then: 0 unless arms join or floors change in mid-run.
+    paused
+        Whether the arm takes no part for the time being; its floor is 0 then.
     """
 
     plays: int
@@ -29,6 +31,7 @@ class Terms(NamedTuple):
     joined: Floats
     since: Floats
     promised: Floats
+    paused: Masks
 
 
 def plays_due(terms: Terms, arm: int, rounds: int) -> float:
@@ -36,7 +39,8 @@ def plays_due(terms: Terms, arm: int, rounds: int) -> float:
 
     >>> import numpy as np
     >>> none = np.zeros(1)
-    >>> float(plays_due(Terms(1, np.ones(1), np.array([0.25]), none, none, none), 0, 100))
+    >>> terms = Terms(1, np.ones(1), np.array([0.25]), none, none, none, none > 0)
+    >>> float(plays_due(terms, 0, 100))
     25.0
     """
     due: float = (rounds - terms.since[arm]) * terms.floors[arm] + terms.promised[arm]

@@ -6,28 +6,37 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand._base.checks import WEIGHT, check_known, check_names, check_number, check_whole, fail
-from evenhand._base.terms import Terms
+from evenhand._base.arrays import Integers, Masks
+from evenhand._base.checks import check_number, fail
+from evenhand.agent import _roster as rosters
 from evenhand.agent import _snapshot as snapshot
-from evenhand.agent._ledger import Decision, Ledger, Receipt
-from evenhand.errors import InputError, SnapshotError
-from evenhand.optimum._feasibility import attainable
-from evenhand.policies import Policy, Situation, make_policy
-from evenhand.policies._state import (
-    State,
-    awake_rates,
-    new_state,
-    only_arms,
-    posterior_means,
-    with_new_arm,
+from evenhand.agent._arms import Arms
+from evenhand.agent._cancelling import as_if_never_made
+from evenhand.agent._decision import Decision
+from evenhand.agent._deltas import Deltas, added, check_deltas, difference
+from evenhand.agent._desk import Compiled
+from evenhand.agent._ledger import (
+    END_WORDS,
+    Entry,
+    Receipt,
+    check_numbers,
+    check_rewards,
+    new_rewards,
+    packed,
 )
-from evenhand.policies._steps import advance, choose, learn
-from evenhand.problem import Problem
+from evenhand.agent._reasons import Reason, prices_of, reasons
+from evenhand.errors import FeedbackError, InputError, SnapshotError
+from evenhand.policies._policy import Moment
+from evenhand.policies._state import (
+    copied,
+    cumulative_debts,
+)
 
 
-class Agent:
+class Agent(Arms):
     """Decides which of the awake arms to play, and learns from feedback that may come late.
+
+    All methods may be called from any thread; each is done as a whole before another begins.
 
     Parameters
     ----------
@@ -40,11 +49,16 @@ class Agent:
     horizon
         How many decisions are planned, for policies that want to know (``eta="paper"``).
     memory
-        How many of the latest decisions can still be told about; older ones are forgotten, so
+        How many of the latest decisions can still be told about; older ones count as expired, so
         that feedback which never comes does not fill the memory.
+    compiled
+        Whether decisions are compiled, here and now (the first time ever takes seconds, later ones
+        find machine code on the disk): True, False, or ``"auto"``, where numba is installed and
+        there are ten arms or more. The decisions are the same.
 
     Examples
     --------
+    >>> from evenhand import Problem
     >>> agent = Agent(Problem(["news", "sport", "arts"], plays=2, floors=0.3), seed=7)
     >>> decision = agent.ask(awake=["news", "arts"])
     >>> decision.chosen
@@ -57,205 +71,247 @@ class Agent:
     {'news': 0.0, 'sport': 0.3, 'arts': 0.0}
     """
 
-    def __init__(
+    def ask(
         self,
-        problem: Problem,
-        policy: Policy | str = "priced",
+        awake: Iterable[str] | Iterable[int] | Masks | None = None,
         *,
-        seed: int | None = None,
-        horizon: int | None = None,
-        memory: int = 100_000,
-    ) -> None:
-        if not isinstance(problem, Problem):
-            fail("problem", "a Problem", problem)
-        self._policy = policy if isinstance(policy, Policy) else make_policy(policy)
-        self._horizon = None if horizon is None else check_whole("horizon", horizon, least=1)
-        self._ledger = Ledger(check_whole("memory", memory, least=1))
-        self._rng = np.random.default_rng(
-            None if seed is None else check_whole("seed", seed, least=0)
-        )
-        self._adopt(problem, problem.terms, new_state(len(problem.arms)))
-
-    @property
-    def problem(self) -> Problem:
-        """The arms as they are now."""
-        return self._problem
-
-    @property
-    def policy(self) -> Policy:
-        """The policy in use."""
-        return self._policy
-
-    @property
-    def rounds(self) -> int:
-        """How many decisions have been made."""
-        return int(self._state.rounds[0])
-
-    def ask(self, awake: Iterable[str] | None = None) -> Decision:
-        """Decide which of the awake arms (all of them by default) to play in this round.
+        explain: bool = False,
+    ) -> Decision:
+        """Decide which of the awake arms to play in this round.
 
         Clock and debts advance at once: a decision counts whether or not feedback ever comes.
+
+        Parameters
+        ----------
+        awake
+            Names of arms, their places in ``problem.arms``, or a mask with one truth value for
+            each; left out, all of them. Paused arms never are.
+        explain
+            Whether the decision shall have reasons; working out probabilities takes its time.
         """
-        arms, terms = self._problem.arms, self._terms
-        here = self._indices(arms if awake is None else awake)
-        chosen = np.empty(len(arms), dtype=np.int64)
-        scores, scratch = np.zeros(len(arms)), np.empty(len(arms))
-        if here.size > terms.plays:
-            given = terms, self._constants, self._memory
-            self._policy.score(scores, here, self._state, *given, self._rng)
-        count = choose(chosen, here, scores, scratch, terms.plays, self._rng)
-        advance(self._state, terms, here, chosen[:count], self._policy.reflected)
-        picked = tuple(arms[i] for i in chosen[:count])
-        decision_id = self._ledger.add(picked)
-        return Decision(decision_id, picked, tuple(arms[i] for i in here))
+        with self._lock:
+            roster, state = self._roster, self._state
+            here = roster.everyone if awake is None else rosters.awake_places(roster, awake)
+            before = self._moment(here) if explain else None
+            owed = state.debts.copy() if self._reflected else None
+            chosen, samples, scores = self._desk.decide(here, self._rng)
+            arms, round_ = roster.problem.arms, state.rounds.item()
+            picked = tuple([arms[place] for place in chosen.tolist()])
+            bits = None if awake is None else packed(here, roster)
+            entry = Entry(round_, picked, chosen, roster, bits)
+            entry.time += state.cancelled.item()
+            if owed is not None:
+                entry.before = owed[chosen]
+            decision_id = self._ledger.add(entry)
+            if before is not None:
+                drawn = samples, scores[: here.size].copy(), prices_of(self._desk.memory)
+        if before is None:
+            return Decision(decision_id, round_, picked, arms, here)
+        # Probabilities take their time: the others need not wait for them.
+        entry.reasons = reasons(self._policy, arms, before, chosen, *drawn)
+        return Decision(decision_id, round_, picked, arms, here, entry.reasons)
 
     def tell(self, decision_id: int, rewards: Mapping[str, float]) -> Receipt:
         """Learn the rewards of some or all arms of a decision; in any order, once each.
 
-        Telling the same again changes nothing, and the receipt says so.
+        Telling the same again changes nothing, and the receipt says so; so it does of feedback on
+        a decision that has expired, or that is so old that it has been forgotten.
 
         Raises
         ------
         FeedbackError
-            For an unknown decision, an arm it did not choose, a reward outside [0, 1], or one
-            that contradicts an earlier value. Nothing is learned then, not even the valid part.
+            For a decision never made or cancelled, an arm it did not choose, a reward outside
+            [0, 1], or one that contradicts an earlier value. Nothing is learned then, not even the
+            valid part.
         """
-        news = self._ledger.new_rewards(decision_id, rewards)
-        learned = [arm for arm in news if self._was_there(arm, decision_id)]
-        for arm in learned:
-            learn(self._state, self._position[arm], news[arm], self._policy.binarised, self._rng)
-        self._ledger.record(decision_id, news)
-        return Receipt(
-            decision_id,
-            learned=tuple(learned),
-            repeated=tuple(arm for arm in rewards if arm not in news),
-            ignored=tuple(arm for arm in news if arm not in learned),
-        )
+        with self._lock:
+            plain = self._ledger.plain_feedback(decision_id, rewards)
+            if plain is not None and self._learned_at_once(*plain):
+                return Receipt(decision_id, plain[0].chosen)
+            entry = self._ledger.find(decision_id)
+            check_rewards(rewards)
+            if entry is None:
+                check_numbers(rewards)
+                return Receipt(decision_id, (), expired=tuple(rewards))
+            if entry.end == "cancelled":
+                raise FeedbackError(
+                    f"decision must be one that was made, got {decision_id}: {END_WORDS[entry.end]}"
+                )
+            news = new_rewards(decision_id, entry, rewards)
+            if len(news) == len(rewards):
+                repeated: tuple[str, ...] = ()
+            else:
+                repeated = tuple(arm for arm in rewards if arm not in news)
+            if entry.end == "expired":
+                return Receipt(decision_id, (), repeated, expired=tuple(news))
+            return self._take_in(decision_id, entry, news, repeated)
 
-    def join(self, name: str, *, floor: float = 0.0, weight: float = 1.0) -> None:
-        """Let a new arm take part; its debt counts from now on."""
-        before, terms = self._problem, self._terms
-        problem = Problem(
-            (*before.arms, name),
-            before.plays,
-            [*before.weights.tolist(), weight],
-            [*before.floors.tolist(), floor],
-        )
-        now = float(self.rounds)
-        joined, since = np.append(terms.joined, now), np.append(terms.since, now)
-        promised = np.append(terms.promised, 0.0)
-        kept = problem.terms._replace(joined=joined, since=since, promised=promised)
-        self._adopt(problem, kept, with_new_arm(self._state))
+    def cancel(self, decision_id: int) -> None:
+        """Take back a decision that was never shown: it is as if it had not been made.
 
-    def retire(self, name: str) -> None:
-        """Let an arm leave; feedback on it that is still under way will be ignored."""
-        gone = self._index(name)
-        if len(self._problem.arms) == 1:
-            fail("the arm to retire", "one of several", name)
-        left = [i for i in range(len(self._problem.arms)) if i != gone]
-        problem = Problem(
-            [self._problem.arms[i] for i in left],
-            self._problem.plays,
-            self._problem.weights[left],
-            self._problem.floors[left],
-        )
-        terms = self._terms
-        kept = problem.terms._replace(
-            joined=terms.joined[left], since=terms.since[left], promised=terms.promised[left]
-        )
-        self._adopt(problem, kept, only_arms(self._state, left))
+        Clock, plays, awake counts and debts go back; the random numbers that it drew are gone. What
+        is forgotten goes by all decisions, also by those that others followed before they were
+        taken back.
 
-    def change(self, name: str, *, floor: float | None = None, weight: float | None = None) -> None:
-        """Change an arm's floor or weight.
-
-        A new floor counts from now on: what the arm is owed stays, earlier plays beyond its old
-        floor are not set against the new one.
+        Raises
+        ------
+        FeedbackError
+            If anything has been heard of it, or it was cancelled, has expired or is forgotten.
         """
-        index, state = self._index(name), self._state
-        floors, weights = self._problem.floors.copy(), self._problem.weights.copy()
-        old = floors[index]
-        if floor is not None:
-            floors[index] = check_number(f"floor of arm {name!r}", floor)
-        if weight is not None:
-            weights[index] = check_number(f"weight of arm {name!r}", weight, WEIGHT)
-        problem = Problem(self._problem.arms, self._problem.plays, weights, floors)
-        since, promised = self._terms.since.copy(), self._terms.promised.copy()
-        if floor is not None and floors[index] != old:
-            since[index] = self.rounds
-            promised[index] = state.played[index] + state.debts[index]
-        joined = self._terms.joined
-        terms = problem.terms._replace(joined=joined, since=since, promised=promised)
-        self._adopt(problem, terms, state)
+        with self._lock:
+            entry = self._ledger.unheard(decision_id, "cancel")
+            if entry.roster is None:
+                fail("decision to cancel", "one of this version", f"{decision_id}, an older one's")
+            later = self._ledger.later_than(decision_id)
+            given = self._roster, self._state, self._policy.forms
+            self._roster = as_if_never_made(decision_id, entry, later, *given)
+            self._desk.bind(self._roster.terms, self._desk.memory)
+            entry.end = "cancelled"
 
-    def debts(self) -> dict[str, float]:
-        """Return how many plays each arm is behind."""
-        return self._problem.by_arm(self._state.debts)
+    def expire(self, decision_id: int, reward: float | None = None) -> Receipt:
+        """Await no more feedback on a decision.
 
-    def targets(self) -> dict[str, float]:
-        """Return as much of every floor as looks attainable under the awake rates measured so far.
+        The arms of which nothing was heard count as nothing, or as having returned ``reward``.
+        What is told later is answered as expired.
 
-        That is the floor itself, or less where the floors do not all fit: then what lacks is
-        shared fairly. Arms are taken to wake independently; a reading, which nothing depends on.
+        Raises
+        ------
+        FeedbackError
+            If the decision was cancelled, has expired before or is forgotten.
         """
-        problem, state = self._problem, self._state
-        if self.rounds == 0:
-            return problem.by_arm(problem.floors)
-        plays = min(problem.plays, len(problem.arms))
-        return problem.by_arm(attainable(problem.floors, awake_rates(state, self._terms), plays))
+        default = None if reward is None else check_number("reward", reward)
+        with self._lock:
+            entry = self._ledger.remembered(decision_id)
+            if entry.end:
+                raise FeedbackError(
+                    f"decision to expire must await feedback, got {decision_id}: "
+                    f"{END_WORDS[entry.end]}"
+                )
+            entry.end, awaited = "expired", entry.awaited
+            if default is None:
+                return Receipt(decision_id, (), expired=awaited)
+            return self._take_in(decision_id, entry, dict.fromkeys(awaited, default), ())
 
-    def posterior_means(self) -> dict[str, float]:
-        """Return the estimated mean reward of each arm."""
-        return self._problem.by_arm(posterior_means(self._state))
+    def explain(self, decision_id: int) -> tuple[Reason, ...]:
+        """Return the reasons of a decision that was asked for with ``explain=True``.
 
-    def rates(self) -> dict[str, float]:
-        """Return the fraction of rounds since it joined in which each arm was played."""
-        rates: Floats = self._state.played / np.maximum(self.rounds - self._terms.joined, 1)
-        return self._problem.by_arm(rates)
+        Raises
+        ------
+        FeedbackError
+            If the decision is unknown or forgotten, or was made without reasons.
+        """
+        with self._lock:
+            entry = self._ledger.remembered(decision_id)
+        if entry.reasons is None:
+            raise FeedbackError(
+                f"decision to explain must have been asked for with explain=True, got {decision_id}"
+            )
+        return entry.reasons
+
+    def deltas(self) -> Deltas:
+        """Return what this agent has seen since it last said so, for others to :meth:`apply`.
+
+        Raises
+        ------
+        InputError
+            If the policy's state does not add up: reflected debts depend on the order of events.
+        """
+        with self._lock:
+            self._check_sums()
+            arms, half_life = self.problem.arms, self._policy.memory_half_life
+            found = difference(arms, half_life, self._state, self._base)
+            self._base = copied(self._state)
+            return found
+
+    def apply(self, deltas: Deltas) -> None:
+        """Add what another agent of the same arms has seen; in any order, the totals are the same.
+
+        What takes back more than has been heard of waits for what it takes back.
+
+        Raises
+        ------
+        InputError
+            If the deltas are of other arms, or of a policy that forgets in another way.
+        """
+        with self._lock:
+            self._check_sums()
+            arms = self.problem.arms
+            checked = check_deltas(deltas, arms, self._policy.memory_half_life)
+            self._early = added([*self._early, checked], (self._state, self._base), arms)
+            self._state.debts[:] = cumulative_debts(self._state, self._roster.terms)
+            self._desk.read()
 
     def snapshot(self) -> str:
         """Return the whole agent as JSON, random state included; its policy is a registered one."""
-        return snapshot.write(
-            snapshot.Pieces(
-                self._problem,
-                self._policy,
-                self._horizon,
-                self._terms,
-                self._state,
-                self._memory,
-                self._ledger,
-                self._rng,
+        with self._lock:
+            return snapshot.write(
+                snapshot.Pieces(
+                    self._policy,
+                    self._horizon,
+                    self._roster,
+                    self._state,
+                    self._base,
+                    self._desk.memory,
+                    self._early,
+                    self._ledger,
+                    self._rng,
+                )
             )
-        )
 
     @classmethod
-    def restore(cls, text: str) -> Agent:
+    def restore(cls, text: str, *, compiled: Compiled = "auto") -> Agent:
         """Return the agent that a snapshot holds; it goes on with exactly the same decisions."""
         pieces = snapshot.read(text)
         try:
-            agent = cls(pieces.problem, pieces.policy, horizon=pieces.horizon)
+            agent = cls(
+                pieces.roster.problem, pieces.policy, horizon=pieces.horizon, compiled=compiled
+            )
         except InputError as error:
             raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
-        agent._terms, agent._state, agent._memory = pieces.terms, pieces.state, pieces.memory
-        agent._ledger, agent._rng = pieces.ledger, pieces.rng
+        agent._adopt(pieces.roster, pieces.state, pieces.base)
+        agent._desk.bind(pieces.roster.terms, pieces.memory)
+        agent._early, agent._ledger, agent._rng = pieces.early, pieces.ledger, pieces.rng
         return agent
 
-    def _adopt(self, problem: Problem, terms: Terms, state: State) -> None:
-        """Go on with other arms; the constants come first, since they can be refused."""
-        self._constants = self._policy.constants(Situation(problem, self._horizon))
-        self._problem, self._terms, self._state = problem, terms, state
-        self._memory = self._policy.new_memory(len(problem.arms))
-        self._position = {arm: i for i, arm in enumerate(problem.arms)}
+    def _moment(self, here: Integers) -> Moment:
+        """Return a copy of all that the next decision depends on."""
+        desk, state = self._desk, copied(self._state)
+        return Moment(here, state, self._roster.terms, desk.constants, copied(desk.memory))
+
+    def _learned_at_once(self, entry: Entry, rewards: list[float | None]) -> bool:
+        """Learn all rewards of a decision, if its arms are as they were and the rewards right."""
+        if entry.roster is not self._roster:
+            return False
+        if not self._desk.learn(entry.places, rewards, entry.time, self._rng):
+            return False
+        entry.rewards = rewards
+        return True
+
+    def _take_in(
+        self, decision_id: int, entry: Entry, news: dict[str, float], repeated: tuple[str, ...]
+    ) -> Receipt:
+        """Learn what is news of a decision, of the arms that are still there."""
+        learned: tuple[str, ...] = tuple(news)
+        if entry.roster is self._roster and learned == entry.chosen:
+            places: Integers = entry.places
+        else:
+            learned = tuple(arm for arm in news if self._was_there(arm, decision_id))
+            places = np.array([self._roster.position[arm] for arm in learned], dtype=np.int64)
+        rewards = [news[arm] for arm in learned]
+        self._desk.learn(places, rewards, entry.time, self._rng)
+        if news and not entry.end:
+            entry.tell(news)
+        if len(learned) == len(news):
+            return Receipt(decision_id, learned, repeated)
+        ignored = tuple(arm for arm in news if arm not in learned)
+        return Receipt(decision_id, learned, repeated, ignored)
 
     def _was_there(self, arm: str, decision_id: int) -> bool:
         """Say whether it was this arm, not an earlier one of its name, that was decided about."""
-        return arm in self._position and self._terms.joined[self._position[arm]] < decision_id
+        place = self._roster.position.get(arm)
+        return place is not None and bool(self._roster.born[place] < decision_id)
 
-    def _index(self, name: str) -> int:
-        check_known("arm", [name], self._position)
-        return self._position[name]
-
-    def _indices(self, awake: Iterable[str]) -> Integers:
-        """Return the positions of the awake arms in ascending order."""
-        given = check_names("awake arms", awake)
-        check_known("awake arm", given, self._position)
-        return np.array(sorted(self._position[name] for name in given), dtype=np.int64)
+    def _check_sums(self) -> None:
+        if not self._policy.adds_up:
+            rule = "one whose state adds up: with cumulative debts"
+            fail("policy of an agent that exchanges deltas", rule, self._policy.label())

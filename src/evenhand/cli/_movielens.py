@@ -19,7 +19,7 @@ from evenhand.cli._screen import errors, output_folder, print_json, screen
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.paper import _movielens as ml
 from evenhand.paper._movielens._drawing import draw_movies
-from evenhand.policies._policy import Eta
+from evenhand.policies._families import Eta
 
 app = typer.Typer(no_args_is_help=True, help="The movie experiment on MovieLens, or your ratings.")
 

@@ -1,5 +1,6 @@
 """Results as figures that could go into a paper; the only place that loads matplotlib."""
 
+from evenhand.figures._changes import change_panel
 from evenhand.figures._grids import Heat, heat_maps, regret_curves
 from evenhand.figures._panels import estimate_marks, floor_bars, regret_panel
 from evenhand.figures._style import COLOURS, LINE_STYLES, Line, as_svg, save
@@ -13,6 +14,7 @@ __all__ = [
     "Scaling",
     "Spot",
     "as_svg",
+    "change_panel",
     "estimate_marks",
     "floor_bars",
     "frontier",

@@ -63,6 +63,7 @@ def describe_environment(environment: Environment) -> dict[str, Any]:
         "arms": [dict(zip(columns, line, strict=True)) for line in lines],
         **_availability(environment),
         **_rewards(environment),
+        **_changes(environment),
     }
 
 
@@ -93,6 +94,19 @@ def _availability(environment: Environment) -> dict[str, Any]:
     # As given: normalised once more, they could differ in the last bit.
     given = np.broadcast_to(np.asarray(how.probabilities, dtype=np.float64), len(members))
     return {"availability": {"sets": _table(members), "probabilities": given.tolist()}}
+
+
+def _changes(environment: Environment) -> dict[str, Any]:
+    if not environment.changes:
+        return {}
+    changed = environment.changed
+    lines = zip(changed.starts, changed.means, changed.probabilities, strict=True)
+    return {
+        "changes": [
+            {"after": int(after), "means": means.tolist(), "availability": chances.tolist()}
+            for after, means, chances in lines
+        ]
+    }
 
 
 def _rewards(environment: Environment) -> dict[str, Any]:

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand._base.checks import check_choice, check_known, fail
+from evenhand._base.checks import check_choice, check_known, check_tables, fail
 from evenhand._base.toml import ARM_KEYS, arm_tables, parse_toml
 from evenhand.availability import Availability, Independent, Joint, Trace
-from evenhand.environment import Bernoulli, Beta, Environment, Recorded, Rewards
+from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded, Rewards
 from evenhand.errors import InputError
 from evenhand.problem import Problem
 
-ENVIRONMENT_KEYS = ("plays", "arms", "availability", "rewards")
+ENVIRONMENT_KEYS = ("plays", "arms", "availability", "rewards", "changes")
+CHANGE_KEYS = ("after", "means", "availability")
 NATURE_KEYS = (*ARM_KEYS, "mean", "availability")
 
 
@@ -35,8 +36,9 @@ def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
 
     ``[[arms]]`` give name, floor, weight, mean and availability. ``[availability]`` replaces the
     arms' own: ``sets`` with ``probabilities``, or ``trace``, a list of rounds or the name of a CSV
-    file. ``[rewards]`` has a ``kind`` (bernoulli or beta, with a concentration) or ``recorded``, a
-    list or a CSV file again.
+    file. ``[[changes]]`` say after how many rounds arms have other means or another availability,
+    one number for each. ``[rewards]`` has a ``kind`` (bernoulli or beta, with a concentration) or
+    ``recorded``, a list or a CSV file again.
     """
     problem = Problem.from_table(table, arm_keys=NATURE_KEYS)
     arms = arm_tables(table, NATURE_KEYS)
@@ -46,7 +48,7 @@ def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
     instead = "[availability]" if "availability" in table else ""
     own = _from_arms(arms, "availability", instead=instead)
     availability = _availability(table.get("availability"), own, problem.arms, folder)
-    return Environment(problem, means, availability, rewards)
+    return Environment(problem, means, availability, rewards, _changes(table.get("changes", [])))
 
 
 def read_rounds(path: Path, arms: Sequence[str]) -> list[list[float]]:
@@ -101,6 +103,17 @@ def _availability(
     if set(table) != {"sets", "probabilities"}:
         fail("[availability]", "given by sets and probabilities, or by a trace", sorted(table))
     return Joint(table["sets"], table["probabilities"])
+
+
+def _changes(tables: object) -> list[Change]:
+    """Return the changes of a file."""
+    changes = []
+    for table in check_tables("changes", tables):
+        check_known("key of [[changes]]", table, CHANGE_KEYS)
+        if "after" not in table:
+            raise InputError("each [[changes]] table must say after how many rounds it comes")
+        changes.append(Change(**table))
+    return changes
 
 
 def _rounds(key: str, given: object, arms: Sequence[str], folder: Path) -> list[Any]:

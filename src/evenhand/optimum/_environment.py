@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evenhand._base.arrays import Floats, Integers
 from evenhand.environment import Environment
-from evenhand.errors import InfeasibleFloors
+from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.optimum._solve import Optimum, solve
 
 
@@ -38,6 +39,8 @@ def find_optimum(environment: Environment) -> Optimum:
     >>> best.prices.round(6)
     array([0.  , 0.01, 0.03, 0.04, 0.  , 0.  ])
     """
+    if environment.changes:
+        raise InputError("an environment that changes has an optimum for each of its segments only")
     problem = environment.problem
     values = environment.payoffs.values
     return solve(values, problem.floors, problem.plays, environment.awake, problem.arms)
@@ -59,3 +62,23 @@ def find_best(environment: Environment) -> Best:
         free = solve(values, np.zeros(values.size), plays, environment.awake)
         return Best(None, free.without_floors)
     return Best(best.with_floors, best.without_floors)
+
+
+def best_up_to(environment: Environment, rounds: Integers) -> tuple[Best, Floats | None]:
+    """Return the best per round over all rounds, and with floors up to each of some rounds.
+
+    In a world that changes, that is the optimum of every segment for as long as it lasts, with
+    the floors kept in each of them.
+    """
+    lasting = environment.segments(int(rounds[-1]))
+    found = [find_best(nature) for _, nature in lasting]
+    lengths = np.array([length for length, _ in lasting], dtype=np.float64)
+    free = float(lengths @ [best.without_floors for best in found]) / lengths.sum()
+    if len(found) == 1:
+        return found[0], None
+    if any(best.with_floors is None for best in found):
+        return Best(None, free), None
+    ends, starts = np.cumsum(lengths), np.cumsum(lengths) - lengths
+    spent = np.clip(rounds[:, None], starts, ends) - starts
+    optima = spent @ np.array([best.with_floors for best in found]) / rounds
+    return Best(float(optima[-1]), free), optima

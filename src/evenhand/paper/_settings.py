@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from evenhand.environment import Environment
 from evenhand.policies import Policy, make_policy
-from evenhand.policies._policy import Eta
+from evenhand.policies._families import Eta
 from evenhand.problem import Problem
 from evenhand.simulation._run import MANY_CHECKPOINTS
 from evenhand.sweeps import Grid

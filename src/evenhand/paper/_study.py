@@ -15,7 +15,8 @@ from evenhand.generate import random_environment
 from evenhand.optimum._environment import find_optimum
 from evenhand.paper._worlds import WORLDS
 from evenhand.policies import Policy, make_policy
-from evenhand.policies._policy import Situation, WithEta
+from evenhand.policies._families import WithEta
+from evenhand.policies._policy import Situation
 from evenhand.results import Results
 from evenhand.sweeps import Grid, SweepResults
 

@@ -11,7 +11,9 @@ import numpy as np
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.checks import POSITIVE, check_number
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import NoMemory, Situation, WithEta
+from evenhand.policies._chances import best_of_one_seed
+from evenhand.policies._families import WithEta
+from evenhand.policies._policy import Moment, NoMemory, Situation
 from evenhand.policies._state import State
 
 
@@ -25,6 +27,7 @@ class ClSgConstants(NamedTuple):
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: ClSgConstants,
@@ -32,13 +35,24 @@ def score(
     rng: np.random.Generator,
 ) -> None:
     """Score ``Q_i / eta + w_i (mean_i + z sqrt(gamma ln t / (h_i + 1)))`` with one z for all."""
-    shared = rng.standard_normal()
+    score_seed(scores, awake, state, terms, constants, rng.standard_normal())
+
+
+def score_seed(
+    scores: Floats,
+    awake: Integers,
+    state: State,
+    terms: Terms,
+    constants: ClSgConstants,
+    seed: float,
+) -> None:
+    """Write the scores that the shared seed z gives."""
     spread = constants.gamma * math.log(state.rounds[0] + 1)
     for j in range(awake.size):
         i = awake[j]
         feedbacks = state.feedbacks[i]
         mean = state.reward_sums[i] / feedbacks if feedbacks > 0 else 0.0
-        estimate = mean + shared * math.sqrt(spread / (feedbacks + 1))
+        estimate = mean + seed * math.sqrt(spread / (feedbacks + 1))
         scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
 
 
@@ -88,3 +102,10 @@ class ClSg(WithEta):
     def constants(self, situation: Situation) -> tuple[Any, ...]:
         """Return eta and gamma."""
         return ClSgConstants(self.eta_for(situation), self.gamma)
+
+    def chances(self, moment: Moment) -> Floats | None:
+        """Return the chances over all seeds, in which every score is a line."""
+        awake, (low, high) = moment.awake, np.zeros((2, moment.awake.size))
+        score_seed(low, awake, moment.state, moment.terms, moment.constants, 0.0)
+        score_seed(high, awake, moment.state, moment.terms, moment.constants, 1.0)
+        return best_of_one_seed(low, high - low, moment.terms.plays)

@@ -8,13 +8,16 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import NoConstants, NoMemory, WithDebts
+from evenhand.policies._chances import Lines
+from evenhand.policies._families import WithDebts, WithSamples
+from evenhand.policies._policy import Moment, NoConstants, NoMemory
 from evenhand.policies._state import State
 
 
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: NoConstants,
@@ -30,10 +33,8 @@ def score(
     estimates = np.empty(awake.size)
     for j in range(awake.size):
         i = awake[j]
-        alpha = 1.0 + state.reward_sums[i]
-        beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
         debts[j] = state.debts[i]
-        estimates[j] = terms.weights[i] * rng.beta(alpha, beta)
+        estimates[j] = terms.weights[i] * samples[j]
     by_estimate = np.argsort(estimates, kind="mergesort")
     order = by_estimate[np.argsort(debts[by_estimate], kind="mergesort")]
     place = 0
@@ -45,7 +46,7 @@ def score(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FloorFirst(WithDebts):
+class FloorFirst(WithSamples, WithDebts):
     r"""Largest debt first, then best Thompson sample (TSCSF-B with eta towards 0).
 
     .. math:: i \text{ before } j \iff (Q_i, w_i \theta_i) > (Q_j, w_j \theta_j)
@@ -55,6 +56,8 @@ class FloorFirst(WithDebts):
     ----------
     debt
         ``"cumulative"`` or ``"reflected"``.
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
 
     Examples
     --------
@@ -69,3 +72,8 @@ class FloorFirst(WithDebts):
 
     name = "floor-first"
     score = staticmethod(score)
+
+    def lines(self, moment: Moment) -> Lines:
+        """Return the weighted samples in tiers of equal debt."""
+        debts, weights = moment.state.debts[moment.awake], moment.terms.weights[moment.awake]
+        return Lines(debts, np.zeros(debts.size), weights)

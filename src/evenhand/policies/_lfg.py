@@ -9,13 +9,15 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import DebtForm, EtaOnly, NoMemory, WithEta
+from evenhand.policies._families import DebtForm, EtaOnly, WithEta
+from evenhand.policies._policy import NoMemory
 from evenhand.policies._state import State
 
 
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: EtaOnly,
@@ -63,5 +65,6 @@ class Lfg(WithEta):
     """
 
     name = "lfg"
+    randomness = "none"
     score = staticmethod(score)
     debt: DebtForm = "reflected"

@@ -18,6 +18,7 @@ from evenhand.policies._state import State
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: Mixture,

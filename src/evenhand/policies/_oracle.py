@@ -9,7 +9,8 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import NoMemory, Situation, WithEta
+from evenhand.policies._families import WithEta
+from evenhand.policies._policy import NoMemory, Situation
 from evenhand.policies._state import State
 
 
@@ -23,6 +24,7 @@ class OracleConstants(NamedTuple):
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: OracleConstants,
@@ -63,6 +65,7 @@ class Oracle(WithEta):
     """
 
     name = "oracle"
+    randomness = "none"
     score = staticmethod(score)
     knows_nature = True
 

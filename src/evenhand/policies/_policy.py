@@ -11,20 +11,19 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
-from evenhand._base.checks import check_choice, fail, real
+from evenhand._base.checks import check_number
 from evenhand._base.nature import Awake
 from evenhand._base.plain import format_value
 from evenhand._base.terms import Terms
 from evenhand.errors import InputError
-from evenhand.optimum._bounds import paper_eta
-from evenhand.policies._state import State
+from evenhand.policies._chances import Lines, best_of_lines, best_of_numbers
+from evenhand.policies._state import State, copied, posterior
+from evenhand.policies._steps import Forms
 from evenhand.problem import Problem
 
-DebtForm: TypeAlias = Literal["cumulative", "reflected"]
-RewardForm: TypeAlias = Literal["fractional", "binarised"]
-Eta: TypeAlias = float | Literal["paper"]
+Randomness: TypeAlias = Literal["samples", "none", "own"]
 Score: TypeAlias = Callable[
-    [Floats, Integers, State, Terms, Any, Any, np.random.Generator],
+    [Floats, Integers, Floats, State, Terms, Any, Any, np.random.Generator],
     None,
 ]
 
@@ -40,6 +39,16 @@ class Situation(NamedTuple):
     horizon: int | None = None
     means: Floats | None = None
     awake: Awake | None = None
+
+
+class Moment(NamedTuple):
+    """All that a scoring function sees when arms are to be chosen."""
+
+    awake: Integers
+    state: State
+    terms: Terms
+    constants: Any
+    memory: Any
 
 
 class Secrets(NamedTuple):
@@ -61,30 +70,40 @@ class NoMemory(NamedTuple):
     unused: float = 0.0
 
 
-class EtaOnly(NamedTuple):
-    """For scoring functions whose one constant is eta."""
-
-    eta: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class Policy(ABC):
     """A way to choose arms; subclasses add their parameters, each with a default.
 
-    ``score(scores, awake, state, terms, constants, memory, rng)`` writes one score for each awake
-    arm (``scores[j]`` belongs to arm ``awake[j]``); the best ``plays`` of them are chosen. It must
-    be plain Python on scalars and arrays: the very same function is interpreted by the agent and
-    compiled by the simulator, and both must give the same bits.
+    ``score(scores, awake, samples, state, terms, constants, memory, rng)`` writes one score for
+    each awake arm (``scores[j]`` belongs to arm ``awake[j]``); the best ``plays`` of them are
+    chosen. It must be plain Python on scalars and arrays: the very same function is interpreted
+    and compiled, and both must give the same bits.
+
+    ``randomness`` says where its chance comes from: ``"samples"``, one drawn from every awake
+    arm's Beta posterior, of which its score is a linear function; ``"none"``; or ``"own"``, drawn
+    from ``rng``, which is not to be had otherwise.
+
+    Parameters
+    ----------
+    exploration
+        With what chance, in [0, 1], the plays are drawn uniformly from the awake arms instead.
     """
 
     name: ClassVar[str]
     knows_nature: ClassVar[bool] = False
+    randomness: ClassVar[Randomness] = "own"
+    exploration: float = 0.0
+
+    def __post_init__(self) -> None:
+        chance = check_number(f"exploration of policy {self.name!r}", self.exploration)
+        object.__setattr__(self, "exploration", chance)
 
     @staticmethod
     @abstractmethod
     def score(
         scores: Floats,
         awake: Integers,
+        samples: Floats,
         state: State,
         terms: Terms,
         constants: Any,
@@ -108,6 +127,27 @@ class Policy(ABC):
         """Whether a real reward is learned as a coin flip."""
         return False
 
+    @property
+    def memory_half_life(self) -> float:
+        """In how many rounds what was learned loses half its weight; infinity: never."""
+        return math.inf
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether its state is a sum over decisions and feedback: not if debts are reflected."""
+        return not self.reflected
+
+    @property
+    def forms(self) -> Forms:
+        """How the steps that all policies share are done for this one."""
+        return Forms(
+            self.reflected,
+            self.binarised,
+            self.randomness == "samples",
+            self.memory_half_life,
+            check_number(f"exploration of policy {self.name!r}", self.exploration),
+        )
+
     def constants(self, situation: Situation) -> tuple[Any, ...]:
         """Return what the scoring function needs beyond state and terms, as a NamedTuple."""
         return NoConstants()
@@ -118,6 +158,32 @@ class Policy(ABC):
         It starts anew whenever the arms change.
         """
         return NoMemory()
+
+    def lines(self, moment: Moment) -> Lines:
+        """Return the scores as lines of the samples, of a policy that scores those."""
+        low, high = (self.score_with(moment, np.full(moment.awake.size, x)) for x in (0.0, 1.0))
+        return Lines(np.zeros(low.size), low, high - low)
+
+    def score_with(self, moment: Moment, samples: Floats) -> Floats:
+        """Return the scores that samples would give; nothing is drawn, and nothing remembered."""
+        scores = np.zeros(moment.awake.size)
+        given = moment.state, moment.terms, moment.constants
+        memory = copied(moment.memory)
+        self.score(scores, moment.awake, samples, *given, memory, np.random.default_rng(0))
+        return scores
+
+    def chances(self, moment: Moment) -> Floats | None:
+        """Return with what chance each awake arm will be chosen, of more than can be played.
+
+        None where that is not known: the policy draws random numbers of its own.
+        """
+        plays = moment.terms.plays
+        if self.randomness == "samples":
+            alphas, betas = posterior(moment.state, moment.awake, self.memory_half_life)
+            return best_of_lines(self.lines(moment), alphas, betas, plays)
+        if self.randomness == "none":
+            return best_of_numbers(self.score_with(moment, np.zeros(moment.awake.size)), plays)
+        return None
 
     def secrets(self, situation: Situation) -> Secrets:
         """Return nature's secrets, which only a simulation can tell."""
@@ -160,60 +226,6 @@ class Policy(ABC):
 def parameter_fields(policy: type[Policy]) -> list[Field[Any]]:
     """Return the policy's parameters, eta before the others."""
     return sorted(fields(policy), key=lambda field: field.name != "eta")
-
-
-@dataclass(frozen=True, kw_only=True)
-class WithDebts(Policy):
-    """Base of the policies that look at debts."""
-
-    debt: DebtForm = "cumulative"
-
-    def __post_init__(self) -> None:
-        check_choice(f"debt of policy {self.name!r}", self.debt, ("cumulative", "reflected"))
-
-    @property
-    def reflected(self) -> bool:
-        """Whether debts forget a surplus."""
-        return self.debt == "reflected"
-
-
-@dataclass(frozen=True, kw_only=True)
-class WithEta(WithDebts):
-    """Base of the policies that score ``Q_i / eta + w_i estimate_i``."""
-
-    eta: Eta = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        given: object = self.eta
-        if isinstance(given, str) and given == "paper":
-            return
-        eta = math.inf if isinstance(given, str) and given == "inf" else given
-        found = real(eta)
-        if found is None or not found > 0.0:
-            fail(f"eta of policy {self.name!r}", "a number above 0, inf or 'paper'", given)
-        object.__setattr__(self, "eta", found)
-
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
-        """Return eta as a number."""
-        return EtaOnly(self.eta_for(situation))
-
-    def eta_for(self, situation: Situation) -> float:
-        """Return eta as a number; ``"paper"`` is Corollary 1's for the run's horizon."""
-        if self.eta != "paper":
-            return self.eta
-        if situation.horizon is None:
-            raise InputError(f"eta = 'paper' of policy {self.name!r} needs a horizon, got none")
-        arms = len(situation.problem.arms)
-        return paper_eta(arms, min(situation.problem.plays, arms), situation.horizon)
-
-
-def binarises(name: str, form: RewardForm) -> bool:
-    """Check the parameter ``rewards`` and say whether it asks for coin flips."""
-    return (
-        check_choice(f"rewards of policy {name!r}", form, ("fractional", "binarised"))
-        == "binarised"
-    )
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

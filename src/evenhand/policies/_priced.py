@@ -13,23 +13,27 @@ from evenhand._base.checks import fail, real
 from evenhand._base.terms import Terms, plays_due
 from evenhand.optimum._feasibility import attainable
 from evenhand.optimum._independent import solve_independent
-from evenhand.policies._policy import Policy, RewardForm, Situation, binarises
-from evenhand.policies._state import State, awake_rates, posterior_mean
+from evenhand.policies._families import WithSamples
+from evenhand.policies._policy import Situation
+from evenhand.policies._state import State, awake_rates, faded, posterior_mean
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 GROWTH = 1.1
 KNOWN_PLAYS = 100.0
 SMALLEST_PART = 0.01
+MANY_ARMS = 400
+FORGOTTEN = 10.0
 
 
 class PricedConstants(NamedTuple):
     """What is known before the first round.
 
-    Eta (0 for the anytime schedule), the plays that an arm has a round on average, and what a play
-    owed is worth for each arm: ``w_max k_mean / k_i``.
+    Eta (0 for the anytime schedule), the half-life of what is learned, the plays that an arm has a
+    round on average, and what a play owed is worth for each arm: ``w_max k_mean / k_i``.
     """
 
     eta: float
+    half_life: float
     plays_each: float
     worth: Floats
 
@@ -44,6 +48,7 @@ class PricedMemory(NamedTuple):
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: PricedConstants,
@@ -55,12 +60,10 @@ def score(
     eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
     share = 1.0 / eta
     if rounds >= memory.refresh[0]:
-        refresh_prices(state, terms, memory)
+        refresh_prices(state, terms, constants.half_life, memory)
     for j in range(awake.size):
         i = awake[j]
-        alpha = 1.0 + state.reward_sums[i]
-        beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
-        scores[j] = terms.weights[i] * rng.beta(alpha, beta)
+        scores[j] = terms.weights[i] * samples[j]
         owed = plays_due(terms, i, rounds) - state.played[i]
         bonus = memory.prices[i] + constants.worth[i] * owed * share
         scores[j] += bonus if bonus > 0.0 else 0.0
@@ -81,26 +84,33 @@ def anytime_eta(rounds: int, plays_each: float) -> float:
     return 1.0 + math.sqrt(rounds) / 10.0 * known * known
 
 
-def refresh_prices(state: State, terms: Terms, memory: PricedMemory) -> None:
+def refresh_prices(state: State, terms: Terms, half_life: float, memory: PricedMemory) -> None:
     """Compute the prices of the floors on posterior means and measured awake rates.
 
-    Due again when the rounds have grown by a tenth. Floors that do not fit the measured rates are
+    Due again when the rounds have grown by a tenth, or a tenth of the half-life has passed; of many
+    arms, not before every arm could have
+    been played once more. Floors that do not fit the measured rates are
     priced as far as they do, shared fairly.
     """
     arms, rounds = terms.floors.size, state.rounds[0]
-    values = np.empty(arms)
+    values, now = np.empty(arms), faded(state, half_life)
     for i in range(arms):
-        values[i] = terms.weights[i] * posterior_mean(state.reward_sums[i], state.feedbacks[i])
-    probabilities, plays = awake_rates(state, terms), min(terms.plays, arms)
+        mean = posterior_mean(now * state.reward_sums[i], now * state.feedbacks[i])
+        values[i] = terms.weights[i] * mean
+    probabilities, plays = awake_rates(state, terms, half_life), min(terms.plays, arms)
     kept = attainable(terms.floors, probabilities, plays)
     prices = solve_independent(values, kept, probabilities, plays)[1]
     for i in range(arms):
         memory.prices[i] = prices[i]
-    memory.refresh[0] = max(rounds + 1, int(rounds * GROWTH))
+    # Of hundreds of arms little is known before each could have been played once more, and working
+    # out their prices takes longer than a decision.
+    wait = arms // plays if arms > MANY_ARMS else 1
+    grown = min(rounds * GROWTH, rounds + half_life / FORGOTTEN)
+    memory.refresh[0] = max(rounds + wait, int(grown))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Priced(Policy):
+class Priced(WithSamples):
     r"""Thompson sampling whose debts start at their destination, the prices of the floors.
 
     .. math::
@@ -119,9 +129,8 @@ class Priced(Policy):
     eta
         How much reward outweighs debt, a number above 0; ``"anytime"`` grows with the
         rounds, see :func:`anytime_eta`.
-    rewards
-        Real rewards are learned as they are (``"fractional"``) or as coin flips
-        (``"binarised"``).
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
 
     Examples
     --------
@@ -132,21 +141,15 @@ class Priced(Policy):
     name = "priced"
     score = staticmethod(score)
     eta: AnytimeEta = "anytime"
-    rewards: RewardForm = "fractional"
 
     def __post_init__(self) -> None:
-        binarises(self.name, self.rewards)
+        super().__post_init__()
         if isinstance(self.eta, str) and self.eta == "anytime":
             return
         found = real(self.eta)
         if found is None or not 0.0 < found < math.inf:
             fail(f"eta of policy {self.name!r}", "a number above 0, or 'anytime'", self.eta)
         object.__setattr__(self, "eta", found)
-
-    @property
-    def binarised(self) -> bool:
-        """Whether a real reward is learned as a coin flip."""
-        return binarises(self.name, self.rewards)
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
         """Return eta as a number, and what plays owed are worth.
@@ -161,7 +164,7 @@ class Priced(Policy):
         each = min(problem.plays, len(problem.arms)) / len(problem.arms)
         parts = np.where(floors > 0.0, np.maximum(floors, typical * SMALLEST_PART), typical)
         weight = float(problem.weights.max()) or 1.0
-        return PricedConstants(eta, each, frozen(weight * typical / parts))
+        return PricedConstants(eta, self.half_life, each, frozen(weight * typical / parts))
 
     def new_memory(self, arms: int) -> tuple[Any, ...]:
         """Return prices that are due at once."""

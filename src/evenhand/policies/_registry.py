@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from dis import get_instructions
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from evenhand._base.checks import NAME_RULE, check_known, fail, is_name
-from evenhand.errors import InputError
 from evenhand.policies._cl_sg import ClSg
 from evenhand.policies._floor_first import FloorFirst
 from evenhand.policies._lfg import Lfg
@@ -28,7 +28,7 @@ from evenhand.policies._uniform import Uniform
 
 GROUP = "evenhand.policies"
 FILE_KEYS = ("name", "label")
-SCORE_TAKES = ("scores", "awake", "state", "terms", "constants", "memory", "rng")
+SCORE_TAKES = ("scores", "awake", "samples", "state", "terms", "constants", "memory", "rng")
 BUILT_IN = (Priced, TscsfB, Lfg, Thompson, Ucb, ClSg, FloorFirst, Uniform, Oracle, OptF, OptNf)
 _registered: dict[str, type[Policy]] = {policy.name: policy for policy in BUILT_IN}
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def register_policy(policy: Kind) -> Kind:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> def score(scores, awake, state, terms, constants, memory, rng):
+    >>> def score(scores, awake, samples, state, terms, constants, memory, rng):
     ...     for j in range(awake.size):
     ...         scores[j] = -state.played[awake[j]]
     >>> @register_policy
@@ -89,7 +89,7 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     evenhand.errors.InputError: unknown policy 'tscfs-b'; did you mean 'tscsf-b'? Known: ...
     """
     if not isinstance(name, str):
-        raise InputError(f"name of a policy must be a string, got {name!r}")
+        fail("name of a policy", "a string", name)
     if name not in _registered:
         check_known("policy", [name], registered_policies())
     policy = _registered[name]
@@ -128,9 +128,20 @@ def _check_policy(policy: object) -> None:
     taken = [field.name for field in fields(policy) if field.name in FILE_KEYS]
     if taken:
         fail(f"parameters of {thing}", f"not called {' or '.join(FILE_KEYS)}", taken)
+    if policy.randomness != "own" and _uses_rng(policy.score):
+        fail(f"randomness of {thing}", "'own' where score draws from rng", policy.randomness)
     takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
     if len(takes) != len(SCORE_TAKES):
         fail(f"score of {thing}", f"a function of ({', '.join(SCORE_TAKES)})", takes)
+
+
+def _uses_rng(score: Callable[..., None]) -> bool:
+    """Say whether a scoring function looks at its last argument."""
+    code = score.__code__
+    last = code.co_varnames[code.co_argcount - 1] if code.co_argcount else ""
+    return any(
+        part.opname.startswith("LOAD") and part.argval == last for part in get_instructions(score)
+    )
 
 
 def _home(policy: type[Policy]) -> str:

@@ -8,29 +8,44 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms
+from evenhand.policies._forgetting import fade, rounds_lived
 
 
 class State(NamedTuple):
-    """Arrays with one entry per arm, except ``rounds``, which has one in all.
+    """Arrays with one entry per arm, except the first three, which have one in all.
 
     Attributes
     ----------
     rounds
         How many decisions have been made.
-    played, awake_counts
-        In how many rounds the arm was played, and awake.
+    cancelled
+        How many were taken back, and are not among the rounds. What is forgotten goes by both: so
+        nothing is ever of a time to come.
+    epoch
+        In how many half-lives from the first round the weights of a forgetful policy are counted.
+    played
+        In how many rounds the arm was played.
+    awake_counts
+        In how many it was awake; of a forgetful policy, their weights.
     feedbacks, reward_sums
-        How many of its rewards have arrived, and their sum.
+        How many of its rewards have arrived, and their sum; or what they weigh.
     debts
         The virtual queues Q_i, how many plays the arm is behind.
     """
 
     rounds: Integers
+    cancelled: Integers
+    epoch: Integers
     played: Integers
-    awake_counts: Integers
-    feedbacks: Integers
+    awake_counts: Floats
+    feedbacks: Floats
     reward_sums: Floats
     debts: Floats
+
+
+# What adds up over decisions and feedback, arm by arm.
+FADING = ("awake_counts", "feedbacks", "reward_sums")
+SUMS = ("played", *FADING)
 
 
 def new_state(arms: int) -> State:
@@ -39,18 +54,36 @@ def new_state(arms: int) -> State:
     >>> new_state(2).debts
     array([0., 0.])
     """
-
-    def zeros() -> Integers:
-        return np.zeros(arms, dtype=np.int64)
-
     return State(
         rounds=np.zeros(1, dtype=np.int64),
-        played=zeros(),
-        awake_counts=zeros(),
-        feedbacks=zeros(),
+        cancelled=np.zeros(1, dtype=np.int64),
+        epoch=np.zeros(1, dtype=np.int64),
+        played=np.zeros(arms, dtype=np.int64),
+        awake_counts=np.zeros(arms),
+        feedbacks=np.zeros(arms),
         reward_sums=np.zeros(arms),
         debts=np.zeros(arms),
     )
+
+
+def faded(state: State, half_life: float) -> float:
+    """Return the factor that brings the state's weights to the present; 1 without forgetting.
+
+    >>> faded(new_state(2), 100.0)
+    1.0
+    """
+    return fade(state.rounds[0] + state.cancelled[0], state.epoch[0], half_life)
+
+
+def posterior(state: State, arms: Integers, half_life: float) -> tuple[Floats, Floats]:
+    """Return alpha and beta of the Beta posteriors of some arms, Eq. (4).
+
+    >>> posterior(new_state(3), np.array([0, 2]), np.inf)
+    (array([1., 1.]), array([1., 1.]))
+    """
+    now = faded(state, half_life)
+    successes = now * state.reward_sums[arms]
+    return 1.0 + successes, 1.0 + now * state.feedbacks[arms] - successes
 
 
 def posterior_mean(reward_sum: Any, feedbacks: Any) -> Any:
@@ -64,44 +97,71 @@ def posterior_mean(reward_sum: Any, feedbacks: Any) -> Any:
     return (1.0 + reward_sum) / (2.0 + feedbacks)
 
 
-def posterior_means(state: State) -> Floats:
+def posterior_means(state: State, half_life: float) -> Floats:
     """Return each arm's estimated mean; draws no random numbers.
 
-    >>> posterior_means(new_state(2))
+    >>> posterior_means(new_state(2), np.inf)
     array([0.5, 0.5])
     """
-    means: Floats = posterior_mean(state.reward_sums, state.feedbacks)
+    now = faded(state, half_life)
+    means: Floats = posterior_mean(now * state.reward_sums, now * state.feedbacks)
     return means
 
 
-def awake_rates(state: State, terms: Terms) -> Floats:
+def awake_rates(state: State, terms: Terms, half_life: float) -> Floats:
     """Return the share of the rounds since it joined in which each arm was awake; 1 before any.
 
-    A plain function: interpreted and compiled it gives the same bits.
+    An arm that is paused has no share. A plain function: interpreted and compiled it gives the
+    same bits.
 
     >>> from evenhand import Problem
-    >>> awake_rates(new_state(2), Problem(2, plays=1).terms)
+    >>> awake_rates(new_state(2), Problem(2, plays=1).terms, np.inf)
     array([1., 1.])
     """
     rates = np.ones(state.played.size)
+    now = faded(state, half_life)
     for i in range(rates.size):
-        present = state.rounds[0] - terms.joined[i]
-        if present > 0.0:
-            rates[i] = state.awake_counts[i] / present
+        present = rounds_lived(state.rounds[0] - terms.joined[i], half_life)
+        if terms.paused[i]:
+            rates[i] = 0.0
+        elif present > 0.0:
+            rates[i] = min(1.0, now * state.awake_counts[i] / present)
     return rates
 
 
-def with_new_arm(state: State) -> State:
-    """Return the state with one more arm.
+def cumulative_debts(state: State, terms: Terms) -> Floats:
+    """Return the debts of Eq. (5), ``max(t k_i - played_i, 0)``, of all arms.
 
-    >>> with_new_arm(new_state(2)).played
+    >>> from evenhand import Problem
+    >>> cumulative_debts(new_state(2), Problem(2, plays=1, floors=0.5).terms)
+    array([0., 0.])
+    """
+    due = (state.rounds[0] - terms.since) * terms.floors + terms.promised
+    debts: Floats = np.maximum(due - state.played, 0.0)
+    return debts
+
+
+def copied(arrays: Any) -> Any:
+    """Return a NamedTuple of arrays and numbers with arrays of its own.
+
+    >>> copied(new_state(1)).played
+    array([0])
+    """
+    own = (value.copy() if isinstance(value, np.ndarray) else value for value in arrays)
+    return type(arrays)._make(own)
+
+
+def with_new_arms(state: State, count: int) -> State:
+    """Return the state with some more arms.
+
+    >>> with_new_arms(new_state(2), 1).played
     array([0, 0, 0])
     """
     arms = state.played.size
-    grown = new_state(arms + 1)
-    for old, new in zip(state[1:], grown[1:], strict=True):
-        new[:arms] = old
-    return grown._replace(rounds=state.rounds)
+    grown = new_state(arms + count)
+    for old, new in zip(state, grown, strict=True):
+        new[: old.size] = old
+    return grown
 
 
 def only_arms(state: State, arms: list[int]) -> State:
@@ -110,4 +170,5 @@ def only_arms(state: State, arms: list[int]) -> State:
     >>> only_arms(new_state(3), [0, 2]).played
     array([0, 0])
     """
-    return State._make([state.rounds, *(array[arms].copy() for array in state[1:])])
+    clock = [array.copy() for array in state[:3]]
+    return State._make([*clock, *(array[arms] for array in state[3:])])

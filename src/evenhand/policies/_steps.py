@@ -1,4 +1,4 @@
-"""The steps that every policy shares: choose, advance, learn.
+"""The steps that every policy shares: explore or sample, choose, advance, learn.
 
 They are plain functions on arrays, without any reduction of NumPy's, so that they
 run interpreted (agent, readable engine) and compiled (kernel) and give the same bits. A decision
@@ -7,11 +7,63 @@ advances the clock and the debts at once; learning waits for the reward, however
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms, plays_due
-from evenhand.policies._state import State
+from evenhand.policies._forgetting import EPOCH, round_weight
+from evenhand.policies._state import State, faded
+
+FEW_PLACES = 16
+
+
+class Forms(NamedTuple):
+    """How a policy wants the shared steps done.
+
+    Attributes
+    ----------
+    reflected
+        Whether debts forget a surplus.
+    binarised
+        Whether a real reward is learned as a coin flip.
+    sampled
+        Whether scores are made from one sample an arm of its Beta posterior.
+    half_life
+        In how many rounds what was learned loses half its weight; infinity: never.
+    exploration
+        With what chance the plays are drawn uniformly from the awake arms.
+    """
+
+    reflected: bool
+    binarised: bool
+    sampled: bool
+    half_life: float
+    exploration: float
+
+
+def explore(scores: Floats, awake: Integers, forms: Forms, rng: np.random.Generator) -> bool:
+    """Write random scores with the chance of exploration; say whether that was done."""
+    if forms.exploration == 0.0 or rng.random() >= forms.exploration:
+        return False
+    for j in range(awake.size):
+        scores[j] = rng.random()
+    return True
+
+
+def draw_samples(
+    samples: Floats, awake: Integers, state: State, forms: Forms, rng: np.random.Generator
+) -> None:
+    """Draw theta_i of every awake arm from its Beta posterior, if the policy wants samples."""
+    if not forms.sampled:
+        return
+    now = faded(state, forms.half_life)
+    for j in range(awake.size):
+        i = awake[j]
+        successes = now * state.reward_sums[i]
+        samples[j] = rng.beta(1.0 + successes, 1.0 + now * state.feedbacks[i] - successes)
 
 
 def choose(
@@ -29,20 +81,14 @@ def choose(
     them with equal chances, and only then is a random number drawn. A score that is not a number
     counts as the lowest.
     """
-    if awake.size <= plays:
-        for j in range(awake.size):
-            chosen[j] = awake[j]
-        return awake.size
+    count = choose_clear(chosen, awake, scores, scratch, plays)
+    if count >= 0:
+        return count
+    threshold = scratch[0]
+    places, ties = plays, 0
     for j in range(awake.size):
-        if scores[j] != scores[j]:
-            scores[j] = -np.inf
-        scratch[j] = scores[j]
-    threshold = nth_largest(scratch, awake.size, plays)
-    above, ties = 0, 0
-    for j in range(awake.size):
-        above += scores[j] > threshold
+        places -= scores[j] > threshold
         ties += scores[j] == threshold
-    places = plays - above
     count = 0
     for j in range(awake.size):
         taken = scores[j] > threshold
@@ -53,6 +99,58 @@ def choose(
         chosen[count] = awake[j]
         count += taken
     return count
+
+
+def choose_clear(
+    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int
+) -> int:
+    """Do as :func:`choose` where no arms tie for the last places; else return -1.
+
+    The score for which they tie is in ``scratch[0]`` then.
+    """
+    if awake.size <= plays:
+        for j in range(awake.size):
+            chosen[j] = awake[j]
+        return awake.size
+    threshold = last_place(scores, scratch, awake.size, plays)
+    count, extra = 0, 0
+    for j in range(awake.size):
+        if scores[j] >= threshold:
+            if count < plays:
+                chosen[count] = awake[j]
+                count += 1
+            else:
+                extra += 1
+    if extra > 0:
+        scratch[0] = threshold
+        return -1
+    return count
+
+
+def last_place(scores: Floats, scratch: Floats, size: int, plays: int) -> float:
+    """Return the ``plays``-th largest score; one that is not a number becomes the lowest.
+
+    Few places are kept in order while the scores pass by, which hardly ever moves one.
+    """
+    few = plays <= FEW_PLACES
+    for j in range(plays if few else 0):
+        scratch[j] = -np.inf
+    for j in range(size):
+        if scores[j] != scores[j]:
+            scores[j] = -np.inf
+        value = scores[j]
+        if not few:
+            scratch[j] = value
+        elif value > scratch[0]:
+            place = 1
+            while place < plays and scratch[place] < value:
+                scratch[place - 1] = scratch[place]
+                place += 1
+            scratch[place - 1] = value
+    if few:
+        found: float = scratch[0]
+        return found
+    return nth_largest(scratch, size, plays)
 
 
 def nth_largest(values: Floats, size: int, place: int) -> float:
@@ -86,31 +184,62 @@ def nth_largest(values: Floats, size: int, place: int) -> float:
     return found
 
 
-def advance(state: State, terms: Terms, awake: Integers, chosen: Integers, reflected: bool) -> None:
+def advance(state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms) -> None:
     """Count the round that was just decided and let the debts follow.
 
     Cumulative, Eq. (5): ``Q_i = max(t k_i - played_i, 0)``, which remembers a surplus.
     Reflected, Li et al. (2019): ``Q_i <- max(Q_i + k_i - d_i, 0)``, which forgets it.
     """
     state.rounds[0] += 1
-    for j in range(awake.size):
-        state.awake_counts[awake[j]] += 1
+    rounds = state.rounds[0]
+    time = rounds + state.cancelled[0]
+    if time / forms.half_life > state.epoch[0] + EPOCH:
+        begin_epoch(state, math.floor(time / forms.half_life))
+    weight = round_weight(time, state.epoch[0], forms.half_life)
+    if awake.size == state.debts.size:
+        for i in range(awake.size):
+            state.awake_counts[i] += weight
+    else:
+        for j in range(awake.size):
+            state.awake_counts[awake[j]] += weight
     for j in range(chosen.size):
         state.played[chosen[j]] += 1
-        if reflected:
+        if forms.reflected:
             state.debts[chosen[j]] -= 1.0
-    rounds = state.rounds[0]
     for i in range(state.debts.size):
-        if reflected:
+        if forms.reflected:
             debt = state.debts[i] + terms.floors[i]
         else:
             debt = plays_due(terms, i, rounds) - state.played[i]
         state.debts[i] = debt if debt > 0.0 else 0.0
 
 
-def learn(state: State, arm: int, reward: float, binarised: bool, rng: np.random.Generator) -> None:
-    """Take in one reward, Eq. (4); binarised, it first becomes a coin flip with its own chance."""
-    if binarised and 0.0 < reward < 1.0:
-        reward = 1.0 if rng.random() < reward else 0.0
-    state.feedbacks[arm] += 1
-    state.reward_sums[arm] += reward
+def begin_epoch(state: State, epoch: int) -> None:
+    """Count weights from another epoch, so that they grow for ever without growing too large."""
+    scale = math.ldexp(1.0, int(state.epoch[0] - epoch))
+    state.epoch[0] = epoch
+    for i in range(state.debts.size):
+        state.awake_counts[i] *= scale
+        state.feedbacks[i] *= scale
+        state.reward_sums[i] *= scale
+
+
+def learn(
+    state: State, arm: int, reward: float, round_: int, forms: Forms, rng: np.random.Generator
+) -> None:
+    """Take in one reward, Eq. (4), of a decision of a round, by which it is weighed.
+
+    Binarised, it first becomes a coin flip with its own chance.
+    """
+    if forms.binarised:
+        reward = flipped(reward, rng)
+    weight = round_weight(round_, state.epoch[0], forms.half_life)
+    state.feedbacks[arm] += weight
+    state.reward_sums[arm] += weight * reward
+
+
+def flipped(reward: float, rng: np.random.Generator) -> float:
+    """Return a coin flip with a reward's chance; one that is 0 or 1 already needs none."""
+    if 0.0 < reward < 1.0:
+        return 1.0 if rng.random() < reward else 0.0
+    return reward

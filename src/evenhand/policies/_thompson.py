@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.policies import _tscsf_b as tscsf_b
-from evenhand.policies._policy import EtaOnly, Policy, RewardForm, Situation, binarises
+from evenhand.policies._families import EtaOnly, WithSamples
+from evenhand.policies._policy import Situation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thompson(Policy):
+class Thompson(WithSamples):
     r"""Thompson sampling with Beta priors, no debts (TSCSF-B with eta = infinity).
 
     .. math::
@@ -20,9 +21,8 @@ class Thompson(Policy):
 
     Parameters
     ----------
-    rewards
-        Real rewards are learned as they are (``"fractional"``) or as coin flips
-        (``"binarised"``).
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
 
     Examples
     --------
@@ -37,15 +37,6 @@ class Thompson(Policy):
 
     name = "thompson"
     score = staticmethod(tscsf_b.score)
-    rewards: RewardForm = "fractional"
-
-    def __post_init__(self) -> None:
-        binarises(self.name, self.rewards)
-
-    @property
-    def binarised(self) -> bool:
-        """Whether a real reward is learned as a coin flip."""
-        return binarises(self.name, self.rewards)
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
         """Return an infinite eta: debts do not count."""

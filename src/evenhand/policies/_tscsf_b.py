@@ -8,29 +8,29 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import EtaOnly, NoMemory, RewardForm, WithEta, binarises
+from evenhand.policies._families import EtaOnly, WithEta, WithSamples
+from evenhand.policies._policy import NoMemory
 from evenhand.policies._state import State
 
 
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: EtaOnly,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
-    """Score ``Q_i / eta + w_i theta_i`` with theta_i drawn from arm i's Beta posterior, Eq. (6)."""
+    """Score ``Q_i / eta + w_i theta_i`` with theta_i the arm's sample, Eq. (6)."""
     for j in range(awake.size):
         i = awake[j]
-        alpha = 1.0 + state.reward_sums[i]
-        beta = 1.0 + state.feedbacks[i] - state.reward_sums[i]
-        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * rng.beta(alpha, beta)
+        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * samples[j]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TscsfB(WithEta):
+class TscsfB(WithSamples, WithEta):
     r"""Thompson sampling with Beta priors and virtual queues (the paper's algorithm).
 
     .. math::
@@ -45,9 +45,8 @@ class TscsfB(WithEta):
         sqrt(N T / (m ln T)) (Corollary 1).
     debt
         ``"cumulative"``, Eq. (5), or ``"reflected"``, as in the paper's proof and in LFG.
-    rewards
-        Real rewards are learned as they are (``"fractional"``, Eq. 4) or as coin flips
-        (``"binarised"``).
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
 
     Examples
     --------
@@ -62,13 +61,3 @@ class TscsfB(WithEta):
 
     name = "tscsf-b"
     score = staticmethod(score)
-    rewards: RewardForm = "fractional"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        binarises(self.name, self.rewards)
-
-    @property
-    def binarised(self) -> bool:
-        """Whether a real reward is learned as a coin flip."""
-        return binarises(self.name, self.rewards)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.policies import _lfg as lfg
-from evenhand.policies._policy import EtaOnly, Policy, Situation
+from evenhand.policies._families import EtaOnly
+from evenhand.policies._policy import Policy, Situation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,7 @@ class Ucb(Policy):
     """
 
     name = "ucb"
+    randomness = "none"
     score = staticmethod(lfg.score)
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:

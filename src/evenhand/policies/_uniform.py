@@ -8,13 +8,14 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import NoConstants, NoMemory, Policy
+from evenhand.policies._policy import Moment, NoConstants, NoMemory, Policy
 from evenhand.policies._state import State
 
 
 def score(
     scores: Floats,
     awake: Integers,
+    samples: Floats,
     state: State,
     terms: Terms,
     constants: NoConstants,
@@ -40,3 +41,7 @@ class Uniform(Policy):
 
     name = "uniform"
     score = staticmethod(score)
+
+    def chances(self, moment: Moment) -> Floats | None:
+        """Return the same chance for every arm."""
+        return np.full(moment.awake.size, moment.terms.plays / moment.awake.size)

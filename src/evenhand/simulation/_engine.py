@@ -7,10 +7,9 @@ from collections import defaultdict
 import numpy as np
 
 from evenhand._base.delay import draw_wait
-from evenhand._base.nature import draw_awake, draw_rewards
-from evenhand.policies._state import new_state
-from evenhand.policies._steps import advance, choose, learn
-from evenhand.simulation._run import Record, Run, Streams, Watch
+from evenhand._base.nature import changed_awake, changed_payoffs, draw_awake, draw_rewards
+from evenhand.policies._steps import advance, choose, draw_samples, explore, learn
+from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
 
 
 def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
@@ -21,33 +20,39 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     """
     nature, policy, constants, wait = run.environment, run.policy, run.constants, run.wait
     terms, arms = nature.problem.terms, len(nature.problem.arms)
-    state, memory = new_state(arms), policy.new_memory(arms)
+    record, memory, forms = new_record(run), policy.new_memory(arms), policy.forms
+    state = record.state
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
-    rewards, scores, scratch = np.empty(arms), np.zeros(arms), np.empty(arms)
-    due: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    rewards, scores, samples, scratch = np.empty((4, arms))
+    due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     expected, realised = 0.0, 0.0
-    record = Record(np.zeros(run.checkpoints.size), np.zeros(run.checkpoints.size), state)
     place = {int(round_): index for index, round_ in enumerate(run.checkpoints)}
 
+    awake, payoffs, changes = nature.awake, nature.payoffs, nature.changed
     for now in range(run.horizon):
         if watch.stop[0]:
             break
-        here = present[: draw_awake(present, nature.awake, now, streams.availability)]
-        draw_rewards(rewards, nature.payoffs, now, streams.rewards)
+        for number in np.flatnonzero(changes.starts == now).tolist():
+            awake = changed_awake(awake, changes, number)
+            payoffs = changed_payoffs(payoffs, changes, number)
+        here = present[: draw_awake(present, awake, now, streams.availability)]
+        draw_rewards(rewards, payoffs, now, streams.rewards)
         delay = draw_wait(wait, streams.delay)
 
-        if here.size > terms.plays:
-            policy.score(scores, here, state, terms, constants, memory, streams.policy)
+        if here.size > terms.plays and not explore(scores, here, forms, streams.policy):
+            draw_samples(samples, here, state, forms, streams.policy)
+            given = terms, constants, memory
+            policy.score(scores, here, samples, state, *given, streams.policy)
         count = choose(chosen, here, scores, scratch, terms.plays, streams.policy)
-        advance(state, terms, here, chosen[:count], policy.reflected)
+        advance(state, terms, here, chosen[:count], forms)
 
         for i in chosen[:count]:
-            expected += nature.payoffs.values[i]
+            expected += payoffs.values[i]
             realised += terms.weights[i] * rewards[i]
             if delay < run.horizon - now:
-                due[now + delay].append((i, rewards[i]))
-        for i, reward in due.pop(now, ()):
-            learn(state, i, reward, policy.binarised, streams.policy)
+                due[now + delay].append((i, now + 1, rewards[i]))
+        for i, round_, reward in due.pop(now, ()):
+            learn(state, i, reward, round_, forms, streams.policy)
 
         watch.done[0] = now + 1
         if now + 1 in place:

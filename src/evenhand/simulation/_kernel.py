@@ -11,13 +11,21 @@ import numpy as np
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.delay import Wait, draw_wait
 from evenhand._base.machine import compiled
-from evenhand._base.nature import Awake, Payoffs, draw_awake, draw_rewards
+from evenhand._base.nature import (
+    Awake,
+    Changes,
+    Payoffs,
+    changed_awake,
+    changed_payoffs,
+    draw_awake,
+    draw_rewards,
+)
 from evenhand._base.terms import Terms
 from evenhand.policies._policy import Score
-from evenhand.policies._state import State, new_state
-from evenhand.policies._steps import advance, choose, learn
+from evenhand.policies._state import State
+from evenhand.policies._steps import Forms, advance, choose, draw_samples, explore, learn
 from evenhand.policies._tscsf_b import score
-from evenhand.simulation._run import Record, Run, Streams, Watch
+from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
 
 Totals = tuple[Integers, Floats, Floats]
 
@@ -25,19 +33,18 @@ Totals = tuple[Integers, Floats, Floats]
 def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
     nature = run.environment
-    problem, arms = nature.problem, len(nature.problem.arms)
-    state = new_state(arms)
-    record = Record(np.zeros(run.checkpoints.size), np.zeros(run.checkpoints.size), state)
+    record, problem = new_record(run), nature.problem
     kernel_for(run.policy.score)(
         run.horizon,
         nature.awake,
         nature.payoffs,
+        nature.changed,
         problem.terms,
         run.constants,
-        run.policy.new_memory(arms),
-        (run.policy.reflected, run.policy.binarised),
+        run.policy.new_memory(len(problem.arms)),
+        run.policy.forms,
         run.wait,
-        state,
+        record.state,
         (run.checkpoints, record.expected, record.realised),
         streams,
         watch,
@@ -49,10 +56,11 @@ def play(
     horizon: int,
     awake: Awake,
     payoffs: Payoffs,
+    changes: Changes,
     terms: Terms,
     constants: Any,
     memory: Any,
-    forms: tuple[bool, bool],
+    forms: Forms,
     wait: Wait,
     state: State,
     totals: Totals,
@@ -63,41 +71,47 @@ def play(
 
     Feedback under way waits in a heap ordered by (due round, order of sending).
     """
-    reflected, binarised = forms
     done, stop = watch
     values, weights, plays = payoffs.values, terms.weights, terms.plays
     waking, rewarding, delaying, policy = streams
     checkpoints, expected_at, realised_at = totals
     arms = terms.weights.size
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
-    rewards, scores, scratch = np.empty(arms), np.zeros(arms), np.empty(arms)
-    expected, realised, place, sent = 0.0, 0.0, 0, 0
-    pending = [(0, 0, 0, 0.0)]
+    rewards, scores = np.empty(arms), np.zeros(arms)
+    samples, scratch = np.empty(arms), np.empty(arms)
+    expected, realised, place, sent, turn = 0.0, 0.0, 0, 0, 0
+    pending = [(0, 0, 0, 0, 0.0)]
     pending.pop()
 
     for now in range(horizon):
         if stop[0] != 0:
             break
+        if turn < changes.starts.size and now == changes.starts[turn]:
+            awake = changed_awake(awake, changes, turn)
+            payoffs = changed_payoffs(payoffs, changes, turn)
+            values = payoffs.values
+            turn += 1
         here = present[: draw_awake(present, awake, now, waking)]
         draw_rewards(rewards, payoffs, now, rewarding)
         delay = draw_wait(wait, delaying)
 
-        if here.size > plays:
-            score(scores, here, state, terms, constants, memory, policy)
+        if here.size > plays and not explore(scores, here, forms, policy):
+            draw_samples(samples, here, state, forms, policy)
+            score(scores, here, samples, state, terms, constants, memory, policy)
         count = choose(chosen, here, scores, scratch, plays, policy)
-        advance(state, terms, here, chosen[:count], reflected)
+        advance(state, terms, here, chosen[:count], forms)
 
         while len(pending) > 0 and pending[0][0] <= now:
             feedback = heappop(pending)
-            learn(state, feedback[2], feedback[3], binarised, policy)
+            learn(state, feedback[3], feedback[4], feedback[2], forms, policy)
         for j in range(count):
             i = chosen[j]
             expected += values[i]
             realised += weights[i] * rewards[i]
             if delay == 0:
-                learn(state, i, rewards[i], binarised, policy)
+                learn(state, i, rewards[i], now + 1, forms, policy)
             elif delay < horizon - now:
-                heappush(pending, (now + delay, sent, i, rewards[i]))
+                heappush(pending, (now + delay, sent, now + 1, i, rewards[i]))
                 sent += 1
 
         done[0] = now + 1

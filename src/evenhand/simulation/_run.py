@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._base.arrays import Floats, Integers, frozen
+from evenhand._base.checks import fail
 from evenhand._base.delay import Delay, Wait, as_wait
 from evenhand.environment import Environment
 from evenhand.policies._policy import Policy, Situation
-from evenhand.policies._state import State
+from evenhand.policies._state import State, new_state, posterior_means
 
 
 class Streams(NamedTuple):
@@ -25,11 +26,24 @@ class Streams(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a run leaves behind: totals at the checkpoints and the final state."""
+    """What a run leaves behind: totals at the checkpoints, the final state, what was learned."""
 
     expected: Floats
     realised: Floats
     state: State
+    half_life: float
+
+    @property
+    def estimates(self) -> Floats:
+        """Each arm's mean as estimated in the end."""
+        return posterior_means(self.state, self.half_life)
+
+
+def new_record(run: Run) -> Record:
+    """Return the record of a run that has not begun."""
+    expected, realised = np.zeros((2, run.checkpoints.size))
+    state = new_state(len(run.environment.problem.arms))
+    return Record(expected, realised, state, run.policy.memory_half_life)
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,8 @@ class Run:
     def constants(self) -> tuple[object, ...]:
         """The policy's constants here, worked out once; a simulation may tell the means."""
         nature = self.environment
+        if nature.changes and self.policy.knows_nature:
+            fail("nature that a policy knows", "the same throughout", self.policy.label())
         situation = Situation(nature.problem, self.horizon, nature.means, nature.awake)
         return self.policy.constants(situation)
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,9 +18,8 @@ from evenhand._base.extras import load
 from evenhand._base.provenance import provenance
 from evenhand.environment import Environment
 from evenhand.files._describe import describe_simulation
-from evenhand.optimum._environment import Best, find_best
+from evenhand.optimum._environment import Best, best_up_to
 from evenhand.policies import Policy, label_policies
-from evenhand.policies._state import posterior_means
 from evenhand.results import Results
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation._kernel import run_compiled
@@ -85,7 +85,7 @@ def simulate(
     cores = worker_count(workers)
     kept = checkpoints(horizon)
     runs = [Run(environment, policy, horizon, kept, delay) for policy in labelled.values()]
-    best = find_best(environment)
+    best, optima = best_up_to(environment, kept)
     play = load_engine(engine)
     warm_up(play, runs)
     start = time.perf_counter()
@@ -96,7 +96,8 @@ def simulate(
         records = play_all(play, jobs, workers=cores, listener=listener)
     seconds = time.perf_counter() - start
     settings = describe_simulation(environment, labelled, horizon, replications, seed, delay)
-    return collect(environment, labelled, kept, records, best, seconds, provenance(settings))
+    found = collect(environment, labelled, kept, records, best, seconds, provenance(settings))
+    return replace(found, optima=optima)
 
 
 def load_engine(name: EngineName) -> Engine:
@@ -188,7 +189,7 @@ def collect(
         expected=np.array([record.expected for record in records]).reshape(shape),
         realised=np.array([record.realised for record in records]).reshape(shape),
         played=np.array([record.state.played for record in records]).reshape(shape),
-        estimates=np.array([posterior_means(record.state) for record in records]).reshape(shape),
+        estimates=np.array([record.estimates for record in records]).reshape(shape),
         with_floors=best.with_floors,
         without_floors=best.without_floors,
         seconds=seconds,

@@ -209,6 +209,8 @@ def _check_instances(given: object) -> tuple[Instance, ...]:
         if not is_name(name):
             fail("name of an instance", NAME_RULE, name)
         if isinstance(source, Environment):
+            if source.changes:
+                fail(f"instance {name!r}", "an environment that stays the same", source)
             found.append(Instance(name, Given.of(source)))
         elif isinstance(source, Generated):
             found.append(Instance(name, source))

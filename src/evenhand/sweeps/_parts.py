@@ -16,7 +16,6 @@ from evenhand._base.arrays import Floats, Integers
 from evenhand._base.extras import load
 from evenhand._base.sealed import about_parquet
 from evenhand.errors import InputError
-from evenhand.policies._state import posterior_means
 from evenhand.simulation._run import Record
 from evenhand.sweeps._instances import Prepared
 from evenhand.sweeps._versions import short_digest
@@ -81,7 +80,7 @@ def line_of(
     cell: int, replication: int, prepared: Prepared, record: Record, rounds: Integers | None
 ) -> tuple[Any, ...]:
     """Return the line of a run; the rounds kept, and the other facts, with a cell's first one."""
-    found = record.expected, record.realised, record.state.played, posterior_means(record.state)
+    found = record.expected, record.realised, record.state.played, record.estimates
     facts: tuple[Any, ...] = (None,) * len(Facts._fields)
     if rounds is not None:
         problem, means = prepared.environment.problem, prepared.environment.means

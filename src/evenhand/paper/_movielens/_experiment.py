@@ -23,7 +23,7 @@ from evenhand.paper._movielens._reader import RatingTable, open_release, read_ra
 from evenhand.paper._movielens._releases import MARK, PAPER_MOVIES, SYNTHETIC
 from evenhand.paper._settings import FORMS, NAMES
 from evenhand.policies import Policy, make_policy
-from evenhand.policies._policy import Eta
+from evenhand.policies._families import Eta
 from evenhand.problem import Problem
 from evenhand.results import Results
 from evenhand.simulation import simulate
