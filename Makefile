@@ -23,6 +23,7 @@ unit: $(READY)
 	$(BIN)/pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
 bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt mabwiser river
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY)

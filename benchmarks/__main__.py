@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import movielens, optimum, reproduction, simulation, sweeps
+from benchmarks import agent, movielens, optimum, reproduction, simulation, sweeps
 from benchmarks.row import Row
 from evenhand._base.checks import check_known
 from evenhand._base.provenance import provenance
@@ -18,6 +18,7 @@ from evenhand._base.storage import write_text
 
 RESULTS = Path(__file__).with_name("results.json")
 SUITES = {
+    "agent": agent.measure,
     "simulation": simulation.measure,
     "optimum": optimum.measure,
     "reproduction": reproduction.measure,
