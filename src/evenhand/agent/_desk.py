@@ -25,7 +25,7 @@ from evenhand.policies._families import EtaOnly
 from evenhand.policies._forgetting import round_weight
 from evenhand.policies._policy import NoMemory
 from evenhand.policies._state import State, copied, posterior
-from evenhand.policies._steps import Forms, advance, choose, choose_clear, flipped
+from evenhand.policies._steps import Forms, advance, choose, choose_clear, flipped, steps_of
 from evenhand.policies._tscsf_b import score
 
 Compiled: TypeAlias = bool | Literal["auto"]
@@ -57,12 +57,13 @@ class Desk:
         self._decide = self._made(
             decide,
             score=policy.score,
+            advance=steps_of(self._forms).advance,
             Constants=type(constants),
             Memory=type(self.memory),
             CONSTANTS=len(constants),
         )
         self._choose, self._take_in = self._made(choose), self._made(take_in)
-        self._advance = self._made(advance)
+        self._advance = self._made(steps_of(self._forms).advance)
         self._scores, self._scratch = self._buffers = np.zeros((2, arms))
         self._none, self._places = np.empty(0), min(terms.plays, arms)
         self.read()

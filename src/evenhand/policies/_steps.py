@@ -8,6 +8,7 @@ advances the clock and the debts at once; learning waits for the reward, however
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +58,17 @@ def draw_samples(
     samples: Floats, awake: Integers, state: State, forms: Forms, rng: np.random.Generator
 ) -> None:
     """Draw theta_i of every awake arm from its Beta posterior, if the policy wants samples."""
-    if not forms.sampled:
-        return
+    if forms.sampled:
+        for j in range(awake.size):
+            i = awake[j]
+            successes = state.reward_sums[i]
+            samples[j] = rng.beta(1.0 + successes, 1.0 + state.feedbacks[i] - successes)
+
+
+def draw_faded_samples(
+    samples: Floats, awake: Integers, state: State, forms: Forms, rng: np.random.Generator
+) -> None:
+    """Do as :func:`draw_samples`, with posteriors that fade."""
     now = faded(state, forms.half_life)
     for j in range(awake.size):
         i = awake[j]
@@ -190,18 +200,28 @@ def advance(state: State, terms: Terms, awake: Integers, chosen: Integers, forms
     Cumulative, Eq. (5): ``Q_i = max(t k_i - played_i, 0)``, which remembers a surplus.
     Reflected, Li et al. (2019): ``Q_i <- max(Q_i + k_i - d_i, 0)``, which forgets it.
     """
-    state.rounds[0] += 1
-    rounds = state.rounds[0]
-    time = rounds + state.cancelled[0]
+    count_round(state, terms, awake, chosen, forms, 1.0)
+
+
+def advance_fading(
+    state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms
+) -> None:
+    """Do as :func:`advance`, where the round weighs more than all before it."""
+    time = state.rounds[0] + state.cancelled[0] + 1
     if time / forms.half_life > state.epoch[0] + EPOCH:
         begin_epoch(state, math.floor(time / forms.half_life))
     weight = round_weight(time, state.epoch[0], forms.half_life)
-    if awake.size == state.debts.size:
-        for i in range(awake.size):
-            state.awake_counts[i] += weight
-    else:
-        for j in range(awake.size):
-            state.awake_counts[awake[j]] += weight
+    count_round(state, terms, awake, chosen, forms, weight)
+
+
+def count_round(
+    state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms, weight: float
+) -> None:
+    """Count a round of a weight: the clock, who was awake, who was played, and the debts."""
+    state.rounds[0] += 1
+    rounds = state.rounds[0]
+    for j in range(awake.size):
+        state.awake_counts[awake[j]] += weight
     for j in range(chosen.size):
         state.played[chosen[j]] += 1
         if forms.reflected:
@@ -227,10 +247,17 @@ def begin_epoch(state: State, epoch: int) -> None:
 def learn(
     state: State, arm: int, reward: float, round_: int, forms: Forms, rng: np.random.Generator
 ) -> None:
-    """Take in one reward, Eq. (4), of a decision of a round, by which it is weighed.
+    """Take in one reward, Eq. (4); binarised, it first becomes a coin flip with its own chance."""
+    if forms.binarised:
+        reward = flipped(reward, rng)
+    state.feedbacks[arm] += 1.0
+    state.reward_sums[arm] += reward
 
-    Binarised, it first becomes a coin flip with its own chance.
-    """
+
+def learn_fading(
+    state: State, arm: int, reward: float, round_: int, forms: Forms, rng: np.random.Generator
+) -> None:
+    """Do as :func:`learn`, where a reward weighs what the round of its decision does."""
     if forms.binarised:
         reward = flipped(reward, rng)
     weight = round_weight(round_, state.epoch[0], forms.half_life)
@@ -243,3 +270,24 @@ def flipped(reward: float, rng: np.random.Generator) -> float:
     if 0.0 < reward < 1.0:
         return 1.0 if rng.random() < reward else 0.0
     return reward
+
+
+class Steps(NamedTuple):
+    """The steps that differ with forgetting: without it, what compiles is as short as can be."""
+
+    draw_samples: Callable[..., None]
+    advance: Callable[..., None]
+    learn: Callable[..., None]
+
+
+REMEMBERING = Steps(draw_samples, advance, learn)
+FADING = Steps(draw_faded_samples, advance_fading, learn_fading)
+
+
+def steps_of(forms: Forms) -> Steps:
+    """Return the steps of a policy that forgets, or of one that does not.
+
+    >>> steps_of(Forms(False, False, True, math.inf, 0.0)) is REMEMBERING
+    True
+    """
+    return REMEMBERING if forms.half_life == math.inf else FADING

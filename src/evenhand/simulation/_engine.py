@@ -7,8 +7,8 @@ from collections import defaultdict
 import numpy as np
 
 from evenhand._base.delay import draw_wait
-from evenhand._base.nature import changed_awake, changed_payoffs, draw_awake, draw_rewards
-from evenhand.policies._steps import advance, choose, draw_samples, explore, learn
+from evenhand._base.nature import change_nature, draw_awake, draw_rewards, own_nature
+from evenhand.policies._steps import choose, explore, steps_of
 from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
 
 
@@ -21,30 +21,30 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     nature, policy, constants, wait = run.environment, run.policy, run.constants, run.wait
     terms, arms = nature.problem.terms, len(nature.problem.arms)
     record, memory, forms = new_record(run), policy.new_memory(arms), policy.forms
-    state = record.state
+    state, steps = record.state, steps_of(forms)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     expected, realised = 0.0, 0.0
     place = {int(round_): index for index, round_ in enumerate(run.checkpoints)}
 
-    awake, payoffs, changes = nature.awake, nature.payoffs, nature.changed
+    awake, payoffs = own_nature(nature.awake, nature.payoffs)
+    changes = nature.changed
     for now in range(run.horizon):
         if watch.stop[0]:
             break
         for number in np.flatnonzero(changes.starts == now).tolist():
-            awake = changed_awake(awake, changes, number)
-            payoffs = changed_payoffs(payoffs, changes, number)
+            change_nature(awake, payoffs, changes, number)
         here = present[: draw_awake(present, awake, now, streams.availability)]
         draw_rewards(rewards, payoffs, now, streams.rewards)
         delay = draw_wait(wait, streams.delay)
 
         if here.size > terms.plays and not explore(scores, here, forms, streams.policy):
-            draw_samples(samples, here, state, forms, streams.policy)
+            steps.draw_samples(samples, here, state, forms, streams.policy)
             given = terms, constants, memory
             policy.score(scores, here, samples, state, *given, streams.policy)
         count = choose(chosen, here, scores, scratch, terms.plays, streams.policy)
-        advance(state, terms, here, chosen[:count], forms)
+        steps.advance(state, terms, here, chosen[:count], forms)
 
         for i in chosen[:count]:
             expected += payoffs.values[i]
@@ -52,7 +52,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
             if delay < run.horizon - now:
                 due[now + delay].append((i, now + 1, rewards[i]))
         for i, round_, reward in due.pop(now, ()):
-            learn(state, i, reward, round_, forms, streams.policy)
+            steps.learn(state, i, reward, round_, forms, streams.policy)
 
         watch.done[0] = now + 1
         if now + 1 in place:

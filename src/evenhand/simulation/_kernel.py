@@ -15,15 +15,15 @@ from evenhand._base.nature import (
     Awake,
     Changes,
     Payoffs,
-    changed_awake,
-    changed_payoffs,
+    change_nature,
     draw_awake,
     draw_rewards,
+    own_nature,
 )
 from evenhand._base.terms import Terms
-from evenhand.policies._policy import Score
+from evenhand.policies._policy import Policy
 from evenhand.policies._state import State
-from evenhand.policies._steps import Forms, advance, choose, draw_samples, explore, learn
+from evenhand.policies._steps import Forms, advance, choose, draw_samples, explore, learn, steps_of
 from evenhand.policies._tscsf_b import score
 from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
 
@@ -34,10 +34,9 @@ def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
     nature = run.environment
     record, problem = new_record(run), nature.problem
-    kernel_for(run.policy.score)(
+    kernel_for(run.policy)(
         run.horizon,
-        nature.awake,
-        nature.payoffs,
+        *own_nature(nature.awake, nature.payoffs),
         nature.changed,
         problem.terms,
         run.constants,
@@ -87,9 +86,7 @@ def play(
         if stop[0] != 0:
             break
         if turn < changes.starts.size and now == changes.starts[turn]:
-            awake = changed_awake(awake, changes, turn)
-            payoffs = changed_payoffs(payoffs, changes, turn)
-            values = payoffs.values
+            change_nature(awake, payoffs, changes, turn)
             turn += 1
         here = present[: draw_awake(present, awake, now, waking)]
         draw_rewards(rewards, payoffs, now, rewarding)
@@ -121,6 +118,6 @@ def play(
             place += 1
 
 
-def kernel_for(policy_score: Score) -> Callable[..., None]:
-    """Return :func:`play` compiled around one scoring function, in place of TSCSF-B's."""
-    return compiled(play, score=policy_score)
+def kernel_for(policy: Policy) -> Callable[..., None]:
+    """Return :func:`play` compiled around a policy's score and steps, in place of TSCSF-B's."""
+    return compiled(play, score=policy.score, **steps_of(policy.forms)._asdict())
