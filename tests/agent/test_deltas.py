@@ -123,6 +123,22 @@ def test_joined_and_retired_arms_are_not_confused():
     assert other.posterior_means() == agent.posterior_means()
 
 
+def test_what_waits_is_not_lost_when_arms_come_and_go():
+    """What takes a round back came before the round itself, and an arm joined in between."""
+    agent, other = three_arms(), three_arms()
+    decision = agent.ask(["a"])
+    made = agent.deltas()
+    agent.cancel(decision.id)
+    taken_back = agent.deltas()
+    other.apply(taken_back)
+    assert other.rounds == 0
+    other.join("d")
+    other.retire("c")
+    assert Agent.restore(other.snapshot()).snapshot() == other.snapshot()
+    other.apply(replace(made, arms=("a", "b", "d")))
+    assert (other.rounds, other._state.played.tolist(), other._early) == (0, [0, 0, 0], [])
+
+
 def test_epochs_may_differ():
     """One agent's clock is far ahead, so its weights are scaled to another epoch."""
     problem, policy = Problem(2, plays=1), make_policy("thompson", half_life=2.0)

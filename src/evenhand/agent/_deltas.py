@@ -94,14 +94,17 @@ def _fits(state: State, deltas: Deltas, arms: tuple[str, ...]) -> bool:
 
 
 def add(state: State, deltas: Deltas, arms: tuple[str, ...]) -> None:
-    """Add deltas to a state's sums; debts are not among them."""
+    """Add deltas to a state's sums; debts are not among them.
+
+    Deltas that waited while arms came or went have nothing for those, and more than is wanted.
+    """
     if deltas.epoch > state.epoch[0]:
         begin_epoch(state, deltas.epoch)
     scale = math.ldexp(1.0, deltas.epoch - int(state.epoch[0]))
     place = {arm: i for i, arm in enumerate(deltas.arms)}
-    order = np.array([place[arm] for arm in arms])
+    order = np.array([place.get(arm, len(place)) for arm in arms])
     state.rounds[0] += deltas.rounds
     state.cancelled[0] += deltas.cancelled
     for name in SUMS:
-        some: Any = getattr(deltas, name)[order]
+        some: Any = np.append(getattr(deltas, name), 0)[order]
         getattr(state, name)[:] += some * scale if name in FADING else some
