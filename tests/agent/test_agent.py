@@ -16,7 +16,7 @@ from evenhand import (
     Problem,
     make_policy,
 )
-from evenhand.agent._pages import unpack
+from evenhand.agent._columns import unpack
 from evenhand.policies._registry import BUILT_IN
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation._run import Run, checkpoints, new_watch, streams

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, Environment, EvenhandError, Problem, SnapshotError, make_policy
-from evenhand.agent._pages import pack, unpack
+from evenhand.agent._columns import pack, unpack
 from tests.agent.test_agent import play, three_arms
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evenhand._base.arrays import Floats, Masks
 
@@ -34,8 +34,10 @@ class Terms(NamedTuple):
     paused: Masks
 
 
-def plays_due(terms: Terms, arm: int, rounds: int) -> float:
+def plays_due(terms: Terms, arm: Any, rounds: int) -> Any:
     """Return how many plays an arm has been promised by now: ``t k_i`` unless its floor changed.
+
+    Those of many arms, if an array of them is given, or a slice.
 
     >>> import numpy as np
     >>> none = np.zeros(1)
@@ -43,5 +45,4 @@ def plays_due(terms: Terms, arm: int, rounds: int) -> float:
     >>> float(plays_due(terms, 0, 100))
     25.0
     """
-    due: float = (rounds - terms.since[arm]) * terms.floors[arm] + terms.promised[arm]
-    return due
+    return (rounds - terms.since[arm]) * terms.floors[arm] + terms.promised[arm]

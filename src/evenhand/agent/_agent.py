@@ -309,7 +309,7 @@ class Agent(Arms):
     def _was_there(self, arm: str, decision_id: int) -> bool:
         """Say whether it was this arm, not an earlier one of its name, that was decided about."""
         place = self._roster.position.get(arm)
-        return place is not None and bool(self._roster.born[place] < decision_id)
+        return place is not None and bool(self._roster.marks.born[place] < decision_id)
 
     def _check_sums(self) -> None:
         if not self._policy.adds_up:

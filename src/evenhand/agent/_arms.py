@@ -104,7 +104,7 @@ class Arms(Core):
         """Return the fraction of rounds since it joined, without pauses, that each arm played."""
         with self._lock:
             terms = self._roster.terms
-            until = np.where(terms.paused, self._roster.paused_at, self.rounds)
+            until = np.where(terms.paused, self._roster.marks.paused_at, self.rounds)
             rates: Floats = self._state.played / np.maximum(until - terms.joined, 1)
             return self.problem.by_arm(rates)
 
@@ -114,6 +114,6 @@ class Arms(Core):
         for sums in (state, self._base):
             begin_epoch(sums, int((state.rounds[0] + state.cancelled[0]) / half_life))
         lived = np.array([rounds_lived(rounds, half_life) for rounds in present.tolist()])
-        counts = roster.paused_rate[places] * lived / faded(state, half_life)
+        counts = roster.marks.paused_rate[places] * lived / faded(state, half_life)
         self._base.awake_counts[places] += counts - state.awake_counts[places]
         state.awake_counts[places] = counts

@@ -48,7 +48,8 @@ def _present(then: Roster, places: Integers, now: Roster, decision_id: int) -> I
     arms = then.problem.arms
     found = [now.position.get(arms[place], -1) for place in places.tolist()]
     return np.array(
-        [place for place in found if place >= 0 and now.born[place] < decision_id], dtype=np.int64
+        [place for place in found if place >= 0 and now.marks.born[place] < decision_id],
+        dtype=np.int64,
     )
 
 
@@ -71,12 +72,12 @@ def _reflected(entry: Entry, later: Iterable[Entry], roster: Roster, decision_id
             continue
         for j, place in enumerate(other.places.tolist()):
             arm, floor = other.chosen[j], float(other.roster.terms.floors[place])
-            if arm in gaps and other.roster.born[place] < decision_id:
+            if arm in gaps and other.roster.marks.born[place] < decision_id:
                 owed = float(other.before[j])
                 other.before[j] = max(owed + gaps[arm], 0.0)
                 after = max(owed + floor - 1.0, 0.0)
                 gaps[arm] = max(float(other.before[j]) + floor - 1.0, 0.0) - after
-    there = roster.born < decision_id
+    there = roster.marks.born < decision_id
     return np.array(
         [
             gaps.get(arm, 0.0) if here else 0.0

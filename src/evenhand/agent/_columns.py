@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from evenhand._base.checks import LARGEST, check_names, check_number, check_whole
-from evenhand.agent._ledger import End, Entry, Ledger
+from evenhand.agent._ledger import END_WORDS, Entry, Ledger
 from evenhand.agent._reasons import Reason
-from evenhand.agent._roster import Marks, Roster, make_roster, marks_of
+from evenhand.agent._roster import Marks, Roster, make_roster
 from evenhand.problem import Problem
 
-ENDS: tuple[End, ...] = ("", "cancelled", "expired")
+ENDS = tuple(END_WORDS)
 NOBODY = np.empty(0, dtype=np.int64)
 MOMENTS = ("joined", "since", "promised")
 
@@ -28,7 +28,7 @@ def roster_columns(roster: Roster) -> dict[str, Any]:
         "weights": problem.weights.tolist(),
         "floors": problem.floors.tolist(),
         **{name: getattr(terms, name).tolist() for name in (*MOMENTS, "paused")},
-        **{name: mark.tolist() for name, mark in marks_of(roster)._asdict().items()},
+        **{name: mark.tolist() for name, mark in roster.marks._asdict().items()},
     }
 
 

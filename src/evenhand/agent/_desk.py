@@ -25,7 +25,15 @@ from evenhand.policies._families import EtaOnly
 from evenhand.policies._forgetting import round_weight
 from evenhand.policies._policy import NoMemory
 from evenhand.policies._state import State, copied, posterior
-from evenhand.policies._steps import Forms, advance, choose, choose_clear, flipped, steps_of
+from evenhand.policies._steps import (
+    Forms,
+    advance,
+    choose,
+    choose_clear,
+    explore,
+    flipped,
+    steps_of,
+)
 from evenhand.policies._tscsf_b import score
 
 Compiled: TypeAlias = bool | Literal["auto"]
@@ -101,8 +109,7 @@ class Desk:
         """
         samples = scores = self._none
         if awake.size > self._terms.plays:
-            if self._forms.exploration > 0.0 and rng.random() < self._forms.exploration:
-                self._scores[: awake.size] = rng.random(awake.size)
+            if explore(self._scores, awake, self._forms, rng):
                 return self._settled(awake, rng), samples, scores
             samples, scores = self._drawn(awake, rng), self._scores
         chosen = np.empty(self._places, dtype=np.int64)

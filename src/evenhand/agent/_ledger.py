@@ -15,7 +15,7 @@ from evenhand.agent._roster import Roster
 from evenhand.errors import FeedbackError
 
 End: TypeAlias = Literal["", "cancelled", "expired"]
-END_WORDS = {
+END_WORDS: dict[End, str] = {
     "": "it has been told about",
     "cancelled": "it was cancelled",
     "expired": "it has expired",

@@ -9,12 +9,34 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers, frozen
 from evenhand._base.checks import WEIGHT, check_known, check_names, check_per_arm, fail
-from evenhand._base.terms import Terms
+from evenhand._base.terms import Terms, plays_due
 from evenhand.errors import InputError
 from evenhand.problem import Problem
 
 # Plays so far below any promise that the larger of both is always the promise.
 FORGIVEN_NOTHING = -1e300
+
+
+class Marks(NamedTuple):
+    """What a roster remembers of each arm, so that decisions can be taken back.
+
+    Attributes
+    ----------
+    born, bound
+        After which decision the arm joined, and after which its present floor took effect.
+    due, played
+        What it had been promised when its present floor took effect, and how often it had been
+        played by then, if plays beyond its promise were forgiven: next to nothing if not.
+    paused_at, paused_rate
+        After how many rounds it was paused, and its awake rate then.
+    """
+
+    born: Integers
+    bound: Integers
+    due: Floats
+    played: Floats
+    paused_at: Floats
+    paused_rate: Floats
 
 
 class Roster(NamedTuple):
@@ -24,13 +46,8 @@ class Roster(NamedTuple):
     ----------
     problem, terms
         The arms as the user knows them, and as scoring functions do: a paused arm's floor is 0.
-    born, bound
-        After which decision an arm joined, and after which its present floor took effect.
-    due, played
-        What an arm had been promised when its present floor took effect, and how often it had been
-        played by then, if plays beyond its promise were forgiven: next to nothing if not.
-    paused_at, paused_rate
-        After how many rounds an arm was paused, and its awake rate then.
+    marks
+        From when what they were promised counts.
     position
         The place of every arm.
     everyone
@@ -39,12 +56,7 @@ class Roster(NamedTuple):
 
     problem: Problem
     terms: Terms
-    born: Integers
-    bound: Integers
-    due: Floats
-    played: Floats
-    paused_at: Floats
-    paused_rate: Floats
+    marks: Marks
     position: dict[str, int]
     everyone: Integers
 
@@ -66,22 +78,6 @@ def first_roster(problem: Problem) -> Roster:
     return make_roster(problem, problem.terms, marks)
 
 
-class Marks(NamedTuple):
-    """The columns of a roster that nobody but the roster itself needs; see :class:`Roster`."""
-
-    born: Integers
-    bound: Integers
-    due: Floats
-    played: Floats
-    paused_at: Floats
-    paused_rate: Floats
-
-
-def marks_of(roster: Roster) -> Marks:
-    """Return a roster's marks."""
-    return Marks._make(getattr(roster, name) for name in Marks._fields)
-
-
 def make_roster(
     problem: Problem, terms: Terms, marks: Marks, position: dict[str, int] | None = None
 ) -> Roster:
@@ -91,7 +87,7 @@ def make_roster(
     terms = Terms._make([problem.plays, problem.weights, *arrays])
     if position is None:
         position = {arm: i for i, arm in enumerate(problem.arms)}
-    return Roster(problem, terms, *marks, position, np.flatnonzero(~terms.paused))
+    return Roster(problem, terms, marks, position, np.flatnonzero(~terms.paused))
 
 
 def names_of(given: object) -> tuple[str, ...]:
@@ -124,7 +120,7 @@ def with_arms(
     )
     decided, nothing = np.full(new, latest, dtype=np.int64), np.zeros(new)
     fresh = Marks(decided, decided, nothing, nothing + FORGIVEN_NOTHING, nothing, nothing)
-    pairs = zip(marks_of(roster), fresh, strict=True)
+    pairs = zip(roster.marks, fresh, strict=True)
     return make_roster(problem, grown, Marks._make(np.append(*pair) for pair in pairs))
 
 
@@ -137,7 +133,7 @@ def only_places(roster: Roster, left: list[int]) -> Roster:
         [before.arms[i] for i in left], before.plays, before.weights[left], before.floors[left]
     )
     terms = Terms._make([before.plays, *(array[left] for array in roster.terms[1:])])
-    return make_roster(problem, terms, Marks._make(mark[left] for mark in marks_of(roster)))
+    return make_roster(problem, terms, Marks._make(mark[left] for mark in roster.marks))
 
 
 def with_values(
@@ -160,9 +156,9 @@ def with_values(
     if weight is not None:
         weights[places] = check_per_arm("weight", names, weight, WEIGHT)
     problem = Problem(before.arms, before.plays, weights, floors)
-    terms, marks = roster.terms, marks_of(roster)
+    terms, marks = roster.terms, roster.marks
     other = (floors != before.floors) & ~terms.paused
-    due = np.where(other, (rounds - terms.since) * terms.floors + terms.promised, marks.due)
+    due = np.where(other, plays_due(terms, slice(None), rounds), marks.due)
     settled = np.where(other, played, marks.played)
     changed = terms._replace(
         since=np.where(other, float(rounds), terms.since),
@@ -182,8 +178,8 @@ def with_pause(
         if terms.paused[place]:
             fail("the arm to pause", "one that is not paused", name)
     paused, since, promised = terms.paused.copy(), terms.since.copy(), terms.promised.copy()
-    marks = Marks._make(mark.copy() for mark in marks_of(roster))
-    promised[chosen] += (rounds - since[chosen]) * terms.floors[chosen]
+    marks = Marks._make(mark.copy() for mark in roster.marks)
+    promised[chosen] = plays_due(terms, chosen, rounds)
     since[chosen], paused[chosen] = rounds, True
     marks.due[chosen], marks.played[chosen] = promised[chosen], FORGIVEN_NOTHING
     marks.bound[chosen], marks.paused_at[chosen] = latest, rounds
@@ -199,7 +195,7 @@ def with_resumption(roster: Roster, names: Sequence[str], rounds: int, latest: i
         if not terms.paused[place]:
             fail("the arm to resume", "a paused one", name)
     paused, since, joined = terms.paused.copy(), terms.since.copy(), terms.joined.copy()
-    marks = Marks._make(mark.copy() for mark in marks_of(roster))
+    marks = Marks._make(mark.copy() for mark in roster.marks)
     joined[chosen] += rounds - marks.paused_at[chosen]
     since[chosen], paused[chosen] = rounds, False
     marks.due[chosen], marks.played[chosen] = terms.promised[chosen], FORGIVEN_NOTHING
@@ -215,8 +211,8 @@ def without_round(roster: Roster, then: Roster, decision_id: int, chosen: Intege
     been promised under an earlier floor is less by that floor, and what was forgiven less by the
     play if it was among the ``chosen``.
     """
-    terms, marks, was_there = roster.terms, marks_of(roster), roster.born < decision_id
-    later = roster.bound >= decision_id
+    terms, marks = roster.terms, roster.marks
+    was_there, later = marks.born < decision_id, marks.bound >= decision_id
     if was_there.all() and not later.any():
         return roster
     places = np.array([then.position.get(arm, -1) for arm in roster.problem.arms])

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._base.checks import brief, check_whole, fail
-from evenhand.agent._deltas import ROUNDING, Deltas, check_deltas
-from evenhand.agent._ledger import Ledger
-from evenhand.agent._pages import (
+from evenhand.agent._columns import (
     filled,
     ledger_columns,
     ledger_from,
@@ -22,7 +20,9 @@ from evenhand.agent._pages import (
     roster_columns,
     roster_from,
 )
-from evenhand.agent._roster import Roster, first_roster, make_roster, marks_of
+from evenhand.agent._deltas import ROUNDING, Deltas, check_deltas
+from evenhand.agent._ledger import Ledger
+from evenhand.agent._roster import Roster, first_roster, make_roster
 from evenhand.errors import InputError, SnapshotError
 from evenhand.policies import Policy, State, make_policy, registered_policies
 from evenhand.policies._policy import plain
@@ -153,7 +153,7 @@ def _older_roster(document: dict[str, Any]) -> Roster:
     blank = dict.fromkeys(names, np.zeros(len(problem.arms)))
     promises = filled(document["promises"], blank)
     born, bound = (promises[name].astype(np.int64) for name in names[:2])
-    marks = marks_of(first_roster(problem))._replace(born=born, bound=bound)
+    marks = first_roster(problem).marks._replace(born=born, bound=bound)
     return make_roster(problem, problem.terms._replace(**promises), marks)
 
 

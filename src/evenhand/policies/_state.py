@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
-from evenhand._base.terms import Terms
+from evenhand._base.terms import Terms, plays_due
 from evenhand.policies._forgetting import fade, rounds_lived
 
 
@@ -136,7 +136,7 @@ def cumulative_debts(state: State, terms: Terms) -> Floats:
     >>> cumulative_debts(new_state(2), Problem(2, plays=1, floors=0.5).terms)
     array([0., 0.])
     """
-    due = (state.rounds[0] - terms.since) * terms.floors + terms.promised
+    due = plays_due(terms, slice(None), state.rounds[0])
     debts: Floats = np.maximum(due - state.played, 0.0)
     return debts
 
