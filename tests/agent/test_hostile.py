@@ -107,6 +107,19 @@ def test_thousands_of_cancelled_decisions_do_not_make_the_others_weigh_more():
     assert sum(reason.probability for reason in agent.ask(explain=True).reasons) == pytest.approx(1)
 
 
+def test_what_is_told_after_others_were_cancelled_weighs_as_news_do():
+    agent = Agent(Problem(["a", "b"], 1), make_policy("thompson", half_life=1), seed=1)
+    for decision_id in [agent.ask().id for _ in range(20)][:10]:
+        agent.cancel(decision_id)
+    agent.tell(agent.ask(["a"]).id, {"a": 1.0})
+    assert agent.posterior_means()["a"] == pytest.approx(2 / 3)
+    twin = Agent.restore(agent.snapshot())
+    late = twin.ask(["b"])
+    Agent.restore(twin.snapshot()).tell(late.id, {"b": 1.0})
+    twin.tell(late.id, {"b": 1.0})
+    assert twin.posterior_means()["b"] == pytest.approx(2 / 3)
+
+
 @pytest.mark.parametrize(("eta", "weights"), [(10, [1e12, 1, 1, 1, 1]), (1e-9, 1.0)])
 def test_probabilities_hold_whatever_the_scale(eta, weights):
     """Two are played: the giant, if there is one, and the best of the others."""
