@@ -7,6 +7,7 @@
     │   ├── FeedbackError                  feedback that cannot belong to the decision it names
     │   └── SnapshotError                  a snapshot that is damaged or of another version
     ├── InfeasibleFloors                   floors that no policy could keep, with the proof
+    ├── ServiceError                       the service refused, or could not be reached
     └── MissingExtra (also an ImportError) a feature whose optional packages are not installed
 
 A message names the thing, the rule and the value:
@@ -15,7 +16,7 @@ A message names the thing, the rule and the value:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "InfeasibleFloors",
     "InputError",
     "MissingExtra",
+    "ServiceError",
     "SnapshotError",
 ]
 
@@ -34,7 +36,17 @@ class EvenhandError(Exception):
 
 
 class InputError(EvenhandError, ValueError):
-    """Something given breaks a stated rule; nothing was changed or written."""
+    """Something given breaks a stated rule; nothing was changed or written.
+
+    Attributes
+    ----------
+    thing, rule, value
+        The parts of the message: what must be how, and what it was; empty where it has no parts.
+    """
+
+    def __init__(self, message: str, *, thing: str = "", rule: str = "", value: str = "") -> None:
+        super().__init__(message)
+        self.thing, self.rule, self.value = thing, rule, value
 
 
 class FeedbackError(InputError):
@@ -47,6 +59,29 @@ class SnapshotError(InputError):
 
 class MissingExtra(EvenhandError, ImportError):  # noqa: N818  (reads as what it is)
     """A feature whose optional packages are not installed; the message names the extra."""
+
+
+class ServiceError(EvenhandError):
+    """The service refused, or could not be reached.
+
+    Attributes
+    ----------
+    status
+        The HTTP status of the answer; 0 if there was none.
+    problem
+        What the service said, as RFC 9457 has it.
+    """
+
+    def __init__(
+        self, message: str, status: int = 0, problem: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.problem = status, dict(problem or {})
+
+    @property
+    def passing(self) -> bool:
+        """Whether it may be otherwise in a moment."""
+        return self.status in (0, 429, 502, 503, 504, 507)
 
 
 class Certificate(NamedTuple):

@@ -124,3 +124,33 @@ def test_a_million_decisions_without_feedback_take_no_more_memory_than_a_thousan
         sizes.append((len(agent._ledger.entries), len(agent.snapshot())))
     assert sizes[0][0] == sizes[1][0] == 500
     assert sizes[1][1] < sizes[0][1] * 1.1
+
+
+@pytest.mark.parametrize("name", SERVING)
+@pytest.mark.parametrize("awake", [range(12), range(5), range(3), []], ids=len)
+def test_many_decisions_at_once_are_as_many_one_by_one(name, awake):
+    places, agents = (
+        np.array(awake, dtype=np.int64),
+        [twelve_arms(name, compiled=False) for _ in "ab"],
+    )
+    made = agents[0]._desk.decide_many(30, places, agents[0]._rng)
+    if made is None:
+        assert agents[0].policy.randomness == "own"
+        return
+    for chosen in made:
+        alone = agents[1]._desk.decide(places, agents[1]._rng)[0]
+        assert chosen.tolist() == alone.tolist()
+    for one, other in zip(agents[0]._state, agents[1]._state, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_many_decisions_at_once_are_the_same_in_machine_code():
+    agents = [twelve_arms("tscsf-b", compiled=compiled) for compiled in (True, False)]
+    made = [agent._desk.decide_many(50, np.arange(12), agent._rng) for agent in agents]
+    assert [chosen.tolist() for chosen in made[0]] == [chosen.tolist() for chosen in made[1]]
+
+
+def test_decisions_of_which_one_depends_on_the_last_are_not_made_at_once():
+    for parameters in ({"exploration": 0.1}, {"half_life": 30}):
+        agent = twelve_arms(make_policy("tscsf-b", **parameters), compiled=False)
+        assert agent._desk.decide_many(5, np.arange(12), agent._rng) is None

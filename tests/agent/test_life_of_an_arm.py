@@ -182,3 +182,19 @@ def test_prices_know_who_rests():
     agent.join("c")
     agent.ask(["a", "c"])
     assert np.all(agent._desk.memory.prices < 0.1)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_another_number_of_plays_counts_from_now_on(compiled):
+    agent = Agent(Problem(12, plays=2, floors=0.1), "tscsf-b", seed=1, compiled=compiled)
+    for _ in range(20):
+        agent.ask()
+    before = agent.rates()
+    agent.set_plays(5)
+    assert (agent.problem.plays, agent.rates()) == (5, before)
+    assert len(agent.ask().chosen) == 5
+    restored = Agent.restore(agent.snapshot())
+    assert restored.ask() == agent.ask()
+    with pytest.raises(InputError, match="plays must be a whole number of at least 1, got 0"):
+        agent.set_plays(0)
+    assert agent.problem.plays == 5

@@ -55,7 +55,8 @@ def fail(thing: str, rule: str, value: object) -> NoReturn:
     ...
     evenhand.errors.InputError: plays must be a whole number of at least 1, got 0
     """
-    raise InputError(f"{thing} must be {rule}, got {brief(value)}")
+    shown = brief(value)
+    raise InputError(f"{thing} must be {rule}, got {shown}", thing=thing, rule=rule, value=shown)
 
 
 def brief(value: object) -> str:
@@ -164,7 +165,13 @@ def check_different(thing: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"{thing} must have different names, got {name!r} twice")
+            rule, value = "of different names", f"{name!r} twice"
+            raise InputError(
+                f"{thing} must have different names, got {value}",
+                thing=thing,
+                rule=rule,
+                value=value,
+            )
         seen.add(name)
 
 
@@ -198,7 +205,12 @@ def check_known(thing: str, given: Iterable[str], options: Collection[str]) -> N
             hint = f"did you mean {near[0]!r}? " if near else ""
             listed = ", ".join(sorted(options)[:MANY]) or "none"
             more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
-            raise InputError(f"unknown {thing} {brief(name)}; {hint}Known: {listed}{more}")
+            raise InputError(
+                f"unknown {thing} {brief(name)}; {hint}Known: {listed}{more}",
+                thing=thing,
+                rule=f"one of: {listed}{more}",
+                value=brief(name),
+            )
 
 
 def as_list(thing: str, given: object) -> list[Any]:

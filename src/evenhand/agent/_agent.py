@@ -25,8 +25,8 @@ from evenhand.agent._ledger import (
     packed,
 )
 from evenhand.agent._reasons import Reason, prices_of, reasons
+from evenhand.agent._roster import took_part
 from evenhand.errors import FeedbackError, InputError, SnapshotError
-from evenhand.policies._policy import Moment
 from evenhand.policies._state import (
     copied,
     cumulative_debts,
@@ -273,11 +273,6 @@ class Agent(Arms):
         agent._early, agent._ledger, agent._rng = pieces.early, pieces.ledger, pieces.rng
         return agent
 
-    def _moment(self, here: Integers) -> Moment:
-        """Return a copy of all that the next decision depends on."""
-        desk, state = self._desk, copied(self._state)
-        return Moment(here, state, self._roster.terms, desk.constants, copied(desk.memory))
-
     def _learned_at_once(self, entry: Entry, rewards: list[float | None]) -> bool:
         """Learn all rewards of a decision, if its arms are as they were and the rewards right."""
         if entry.roster is not self._roster:
@@ -295,7 +290,7 @@ class Agent(Arms):
         if entry.roster is self._roster and learned == entry.chosen:
             places: Integers = entry.places
         else:
-            learned = tuple(arm for arm in news if self._was_there(arm, decision_id))
+            learned = tuple(arm for arm in news if took_part(self._roster, arm, decision_id))
             places = np.array([self._roster.position[arm] for arm in learned], dtype=np.int64)
         rewards = [news[arm] for arm in learned]
         self._desk.learn(places, rewards, entry.time, self._rng)
@@ -305,11 +300,6 @@ class Agent(Arms):
             return Receipt(decision_id, learned, repeated)
         ignored = tuple(arm for arm in news if arm not in learned)
         return Receipt(decision_id, learned, repeated, ignored)
-
-    def _was_there(self, arm: str, decision_id: int) -> bool:
-        """Say whether it was this arm, not an earlier one of its name, that was decided about."""
-        place = self._roster.position.get(arm)
-        return place is not None and bool(self._roster.marks.born[place] < decision_id)
 
     def _check_sums(self) -> None:
         if not self._policy.adds_up:

@@ -56,6 +56,12 @@ class Arms(Core):
             if roster.problem != self.problem:
                 self._adopt(roster, self._state, self._base)
 
+    def set_plays(self, plays: int) -> None:
+        """Change at most how many arms are played in a round."""
+        with self._lock:
+            roster = rosters.with_plays(self._roster, plays)
+            self._adopt(roster, self._state, self._base)
+
     def pause(self, name: str | Iterable[str]) -> None:
         """Let an arm rest, or many: it is not played, and owed nothing for the time."""
         names = rosters.names_of(name)

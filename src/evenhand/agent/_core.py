@@ -6,13 +6,14 @@ import threading
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
+from evenhand._base.arrays import Floats, Integers
 from evenhand._base.checks import check_whole, fail
 from evenhand.agent._deltas import Deltas
 from evenhand.agent._desk import Compiled, Desk
 from evenhand.agent._ledger import Ledger
 from evenhand.agent._roster import Roster, first_roster
 from evenhand.policies import Policy, Situation, make_policy
+from evenhand.policies._policy import Moment
 from evenhand.policies._state import State, awake_rates, copied, new_state
 from evenhand.problem import Problem
 
@@ -72,6 +73,11 @@ class Core:
         constants = self._policy.constants(Situation(roster.problem, self._horizon))
         self._desk = Desk(self._policy, state, roster.terms, constants, self._compiled)
         self._roster, self._state, self._base = roster, self._desk.state, base
+
+    def _moment(self, here: Integers) -> Moment:
+        """Return a copy of all that the next decision depends on."""
+        desk, state = self._desk, copied(self._state)
+        return Moment(here, state, self._roster.terms, desk.constants, copied(desk.memory))
 
     def _awake_rates(self) -> Floats:
         return awake_rates(self._state, self._roster.terms, self._policy.memory_half_life)

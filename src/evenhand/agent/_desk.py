@@ -62,14 +62,9 @@ class Desk:
         self.constants, self.memory = constants, policy.new_memory(arms)
         self.state, self._blocks = laid_out(state)
         self._forms, self._own = policy.forms, policy.randomness == "own"
-        self._decide = self._made(
-            decide,
-            score=policy.score,
-            advance=steps_of(self._forms).advance,
-            Constants=type(constants),
-            Memory=type(self.memory),
-            CONSTANTS=len(constants),
-        )
+        self._decide = self._made(decide, **self._given(policy, constants))
+        each = interpreted(decide, **self._given(policy, constants))
+        self._decide_each = self._made(decide_each, decide=each)
         self._choose, self._take_in = self._made(choose), self._made(take_in)
         self._advance = self._made(steps_of(self._forms).advance)
         self._scores, self._scratch = self._buffers = np.zeros((2, arms))
@@ -117,6 +112,30 @@ class Desk:
         if count < 0:
             return self._settled(awake, rng), samples, scores
         return chosen if count == self._places else chosen[:count], samples, scores
+
+    def decide_many(
+        self, count: int, awake: Integers, rng: np.random.Generator
+    ) -> list[Integers] | None:
+        """Choose arms for many decisions in a row with the same arms awake, in one call.
+
+        The choices are those that as many calls of :meth:`decide` would make. None if that cannot
+        be promised: what is drawn for one depends on the one before.
+        """
+        forms = self._forms
+        if self._own or forms.exploration > 0.0 or forms.half_life < np.inf:
+            return None
+        found: list[Integers] = []
+        while len(found) < count:
+            size = count - len(found)
+            samples = np.empty((size, 0))
+            if awake.size > self._terms.plays and forms.sampled:
+                samples = rng.beta(self.alphas[awake], self.betas[awake], (size, awake.size))
+            chosen = np.empty((size, self._places), dtype=np.int64)
+            made, number = self._decide_each(chosen, awake, samples, None, *self._numbers)
+            found += list(chosen[:made, :number])
+            if made < size:
+                found.append(self._settled(awake, rng))
+        return found
 
     def learn(
         self, arms: Integers, rewards: Sequence[Any], round_: int, rng: np.random.Generator
@@ -171,6 +190,16 @@ class Desk:
         seconds = time.perf_counter() - start
         if seconds > SLOW_SECONDS:
             log.info("compiled the agent's decisions in %.1f s", seconds)
+
+    def _given(self, policy: Policy, constants: Any) -> dict[str, Any]:
+        """Return what decisions by a policy have in place of the stand-ins."""
+        return {
+            "score": policy.score,
+            "advance": steps_of(self._forms).advance,
+            "Constants": type(constants),
+            "Memory": type(self.memory),
+            "CONSTANTS": len(constants),
+        }
 
     def _made(self, function: Callable[..., Any], **given: Any) -> Any:
         return (compiled if self.compiled else interpreted)(function, **given)
@@ -229,6 +258,22 @@ def decide(
     if count >= 0:
         advance(state, terms, awake, chosen[:count], Forms(reflected, False, False, half_life, 0.0))
     return count
+
+
+def decide_each(
+    chosen: Integers, awake: Integers, samples: Floats, rng: Any, *numbers: Any
+) -> tuple[int, int]:
+    """Decide once for each row of samples, until the last arms of one tie.
+
+    Return how many decisions were made, and how many arms each of them chose.
+    """
+    number = 0
+    for j in range(chosen.shape[0]):
+        count = decide(chosen[j], awake, samples[j], rng, *numbers)
+        if count < 0:
+            return j, number
+        number = count
+    return chosen.shape[0], number
 
 
 def take_in(

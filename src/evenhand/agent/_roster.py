@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers, frozen
+from evenhand._base.arrays import Floats, Integers, Masks, frozen
 from evenhand._base.checks import WEIGHT, check_known, check_names, check_per_arm, fail
 from evenhand._base.terms import Terms, plays_due
 from evenhand.errors import InputError
@@ -124,6 +124,13 @@ def with_arms(
     return make_roster(problem, grown, Marks._make(np.append(*pair) for pair in pairs))
 
 
+def with_plays(roster: Roster, plays: int) -> Roster:
+    """Return the roster with another number of plays a round."""
+    before = roster.problem
+    problem = Problem(before.arms, plays, before.weights, before.floors)
+    return make_roster(problem, roster.terms, roster.marks, roster.position)
+
+
 def only_places(roster: Roster, left: list[int]) -> Roster:
     """Return the roster of some of the arms."""
     before = roster.problem
@@ -231,6 +238,32 @@ def without_round(roster: Roster, then: Roster, decision_id: int, chosen: Intege
     return make_roster(roster.problem, kept, changed, roster.position)
 
 
+def took_part(roster: Roster, arm: str, decision_id: int) -> bool:
+    """Say whether it was this arm, not an earlier one of its name, that was decided about."""
+    place = roster.position.get(arm)
+    return place is not None and bool(roster.marks.born[place] < decision_id)
+
+
+def mask_of_names(roster: Roster, names: Sequence[Any]) -> Masks:
+    """Return which arms some names stand for, whether paused or not.
+
+    Raises
+    ------
+    InputError
+        For an unknown or repeated arm.
+    """
+    try:
+        places = list(map(roster.position.__getitem__, names))
+    except (KeyError, TypeError):
+        check_known("awake arm", check_names("awake arms", names), roster.position)
+        raise
+    mask = np.zeros(len(roster.problem.arms), dtype=np.bool_)
+    mask[places] = True
+    if np.count_nonzero(mask) < len(places):
+        check_names("awake arms", names)
+    return mask
+
+
 def awake_places(roster: Roster, given: Any) -> Integers:
     """Return the places of awake arms in ascending order, from names, places or a mask.
 
@@ -258,12 +291,7 @@ def awake_places(roster: Roster, given: Any) -> Integers:
         if isinstance(error, InputError):
             raise
         fail("awake arms", "names, whole places or truth values", given)
-    try:
-        places = list(map(roster.position.__getitem__, listed))
-    except (KeyError, TypeError):
-        check_known("awake arm", check_names("awake arms", listed), roster.position)
-        raise
-    return _of_places(roster, np.array(places, dtype=np.int64), listed)
+    return _of_mask(roster, mask_of_names(roster, listed))
 
 
 def _of_mask(roster: Roster, mask: Any) -> Integers:
@@ -275,12 +303,12 @@ def _of_mask(roster: Roster, mask: Any) -> Integers:
     return np.flatnonzero(mask)
 
 
-def _of_places(roster: Roster, places: Any, names: Sequence[Any] | None = None) -> Integers:
+def _of_places(roster: Roster, places: Any) -> Integers:
     arms = len(roster.problem.arms)
     if places.ndim != 1 or places.dtype.kind not in "iu":
         fail("awake arms", "names, whole places or truth values", places.tolist())
     mask = np.zeros(arms, dtype=np.bool_)
-    if names is None and places.size:
+    if places.size:
         wrong = (places < 0) | (places >= arms)
         if wrong.any():
             fail("place of an awake arm", f"in 0 to {arms - 1}", int(places[wrong][0]))

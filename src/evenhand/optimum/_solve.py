@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -137,12 +137,29 @@ def _fitting(
     floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
 ) -> tuple[float, Floats]:
     """Return the headroom and the floors on or inside the boundary, or raise the certificate."""
+    limit = compiled_if_large(headroom, floors.size)
+    room = check_fitting(floors, plays, probabilities, arms, limit)
+    return room, _kept(floors, room)
+
+
+def check_fitting(
+    floors: Floats,
+    plays: int,
+    probabilities: Floats,
+    arms: tuple[str, ...],
+    limit: Callable[..., float] = headroom,
+) -> float:
+    """Return the headroom of floors that can all be kept, or raise the certificate.
+
+    >>> check_fitting(np.array([0.25, 0.2]), 1, np.array([0.5, 0.8]), ("a", "b"))
+    2.0
+    """
     _check_awake(floors, probabilities, arms)
-    room = float(compiled_if_large(headroom, floors.size)(floors, probabilities, plays))
+    room = float(limit(floors, probabilities, plays))
     if room < 1.0 - ROUNDING:
         members, (promised, possible) = worst_prefix(floors, probabilities, plays)
         raise _infeasible(members, promised, possible, room, floors, probabilities, arms)
-    return room, _kept(floors, room)
+    return room
 
 
 def _solve_independent(
