@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test lint types imports unit bench reproduce mutate clean
+.PHONY: test lint types imports unit bench reproduce serve mutate clean
 
 test: lint types imports unit
 
@@ -28,6 +28,9 @@ bench: $(READY)
 
 reproduce: $(READY)
 	$(BIN)/evenhand reproduce
+
+serve: $(READY)
+	$(BIN)/evenhand serve
 
 mutate: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt cosmic-ray

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 
@@ -10,12 +12,18 @@ from evenhand.errors import MissingExtra
 EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
+    "httpx": "client",
     "loky": "lab",
     "matplotlib": "lab",
+    "msgspec": "service",
     "numba": "lab",
     "polars": "lab",
+    "prometheus_client": "service",
+    "psycopg": "postgres",
     "rich": "lab",
+    "starlette": "service",
     "typer": "lab",
+    "uvicorn": "service",
 }
 
 
@@ -32,11 +40,25 @@ def load(module: str) -> ModuleType:
     >>> load("polars").__name__
     'polars'
     """
-    package = module.partition(".")[0]
-    try:
+    with extras_named():
         return import_module(module)
+
+
+@contextmanager
+def extras_named() -> Iterator[None]:
+    """Name the extra that an import lacks.
+
+    >>> with extras_named():
+    ...     raise ModuleNotFoundError(name="psycopg")
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.MissingExtra: this needs the package 'psycopg', which comes with the extra ...
+    """
+    try:
+        yield
     except ModuleNotFoundError as error:
-        if error.name != package:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
             raise
         extra = EXTRAS[package]
         raise MissingExtra(

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from evenhand._base.extras import extras_named
 from evenhand.cli._screen import INFEASIBLE, Stopped, errors, say, screen
 from evenhand.errors import EvenhandError, InfeasibleFloors
 
@@ -31,6 +32,12 @@ _COMMANDS: Mapping[str, str] = {
     "reproduce": "Run the paper's evaluation and tell, claim by claim, what holds.",
     "study": "Compare priced with the other policies on random feasible instances.",
     "movielens": "The movie experiment on MovieLens, or your ratings.",
+    "serve": "Serve decisions over HTTP, from a database that survives anything.",
+    "keys": "Make, list and revoke the keys that open the service.",
+    "verify": "Count the logs of a database again, and compare with its counters.",
+    "export": "Write bandits of a database as JSON lines.",
+    "import": "Add the bandits of FILE to a database.",
+    "compact": "Fold old events of a database into its counters.",
 }
 
 
@@ -45,11 +52,14 @@ class _Commands(TyperGroup):
         """Load a command."""
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"{__name__}._{cmd_name}")
+        with extras_named():
+            module = import_module(f"{__name__}._{cmd_name}")
         own = getattr(module, "app", None)
         if own is None:
             own = typer.Typer(add_completion=False, rich_markup_mode=None)
-            own.command(cmd_name)(getattr(module, cmd_name))
+            # A command may be called like a keyword of Python's.
+            function = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")
+            own.command(cmd_name)(function)
         return get_command(own)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -1,0 +1,102 @@
+"""The description of the API, made from the table of its operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from evenhand.service._bodies import ProblemShown
+from evenhand.service._names import BANDIT_PATTERN
+from evenhand.service._operations import JSON, Operation
+from evenhand.service._refusals import MEDIA_TYPE
+
+REF = "#/components/schemas/{name}"
+# What any operation may answer before it is looked at.
+COMMON = {401: ProblemShown, 403: ProblemShown, 405: ProblemShown}
+PATH_SCHEMAS: Mapping[str, Any] = {
+    "name": {"type": "string", "pattern": f"^{BANDIT_PATTERN}$"},
+    "arm": {"type": "string", "minLength": 1, "maxLength": 200},
+    "decision": {"type": "string", "minLength": 1, "maxLength": 200},
+}
+
+
+def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
+    """Return the OpenAPI document of some operations."""
+    types = [
+        kind
+        for operation in operations
+        for kind in (*operation.body, *operation.answers.values(), *COMMON.values())
+        if kind is not None
+    ]
+    schemas, components = msgspec.json.schema_components(types, ref_template=REF)
+    known = list(zip(types, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        described = _described(operation, known)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "evenhand",
+            "version": version("evenhand"),
+            "description": "Fair choices: play the best arms that are awake, and give each arm its "
+            "share.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"key": []}],
+    }
+
+
+def _described(operation: Operation, known: list[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return one operation as OpenAPI has it."""
+    name = operation.handler.__name__
+    parameters = [
+        {"name": part, "in": "path", "required": True, "schema": PATH_SCHEMAS[part]}
+        for part in re.findall(r"\{(\w+)\}", operation.path)
+    ] + [
+        {"name": part, "in": "query", "schema": dict(schema), "description": words}
+        for part, (schema, words) in operation.query.items()
+    ]
+    answers = {**operation.answers, **COMMON}
+    described: dict[str, Any] = {
+        "operationId": name,
+        "summary": operation.summary,
+        "parameters": parameters,
+        "responses": {
+            str(status): _answer(operation, status, kind, known)
+            for status, kind in sorted(answers.items())
+        },
+    }
+    if operation.body:
+        schemas = [_schema(kind, known) for kind in operation.body]
+        schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+        described["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
+    return described
+
+
+def _answer(
+    operation: Operation, status: int, kind: Any, known: list[tuple[Any, Any]]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"description": HTTPStatus(status).phrase}
+    if kind is not None:
+        media_type = MEDIA_TYPE if kind is ProblemShown else JSON
+        found["content"] = {media_type: {"schema": _schema(kind, known)}}
+    elif status != HTTPStatus.NO_CONTENT:
+        found["content"] = {operation.media_type: {}}
+    if status in (429, 503, 507):
+        words = "After how many seconds to come again."
+        found["headers"] = {"Retry-After": {"description": words, "schema": {"type": "integer"}}}
+    return found
+
+
+def _schema(kind: Any, known: list[tuple[Any, Any]]) -> Any:
+    return next(schema for other, schema in known if other is kind)

@@ -1,0 +1,104 @@
+"""What an operation of the API is: the one table of routes, checks and documentation is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from evenhand._base.checks import brief
+from evenhand.service._refusals import bad_input, no_json, of_body
+
+if TYPE_CHECKING:
+    from evenhand.service._service import Service
+
+JSON = "application/json"
+
+
+class Call(NamedTuple):
+    """A request: what its address and its body say."""
+
+    path: Mapping[str, Any]
+    query: Mapping[str, str]
+    body: bytes
+
+    def flag(self, name: str) -> bool:
+        """Return a query parameter that is true or false."""
+        given = self.query.get(name, "false")
+        if given not in ("true", "false"):
+            raise bad_input(
+                f"{name} must be true or false, got {brief(given)}", name, "true or false", given
+            )
+        return given == "true"
+
+    def whole(self, name: str, default: int, most: int, least: int = 0) -> int:
+        """Return a query parameter that is a whole number within limits."""
+        given = self.query.get(name)
+        if given is None:
+            return default
+        if given.isascii() and given.isdigit() and len(given) < 20 and least <= int(given) <= most:
+            return int(given)
+        rule = f"a whole number from {least} to {most}"
+        raise bad_input(f"{name} must be {rule}, got {brief(given)}", name, rule, given)
+
+
+class Reply(NamedTuple):
+    """An answer."""
+
+    status: int
+    body: bytes = b""
+    media_type: str = JSON
+
+
+Handler: TypeAlias = "Callable[[Service, Call], Awaitable[Reply]]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One method of one address.
+
+    Attributes
+    ----------
+    method, path
+        Where it is.
+    scope
+        Which keys may use it; "" for everybody.
+    summary
+        What it does, in a sentence.
+    handler
+        Who does it.
+    body
+        The types of what may be sent.
+    answers
+        Every status it may have but the common ones, with the type of the body.
+    query
+        Its query parameters: their JSON schemas and what they mean.
+    """
+
+    method: str
+    path: str
+    scope: str
+    summary: str
+    handler: Handler
+    body: tuple[Any, ...] = ()
+    answers: Mapping[int, Any] = field(default_factory=dict)
+    query: Mapping[str, tuple[Mapping[str, Any], str]] = field(default_factory=dict)
+    media_type: str = JSON
+
+
+_DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+
+def decoded(body: bytes, kind: Any) -> Any:
+    """Return the body of a request, or refuse it with the field, the rule and the value."""
+    decoder = _DECODERS.get(kind)
+    if decoder is None:
+        decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
+    try:
+        return decoder.decode(body)
+    except msgspec.DecodeError as error:
+        raise of_body(error, body, kind) from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise no_json(error, body) from None

@@ -1,0 +1,119 @@
+"""The page about the API: one document, nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
+  color: #1b1f24; background: #fff; }
+h2 { margin: 2rem 0 .5rem; border-bottom: 1px solid #8885; }
+details { margin: .5rem 0; border: 1px solid #8885; border-radius: 6px; padding: .4rem .8rem; }
+summary { cursor: pointer; }
+code, pre { font: 14px/1.4 ui-monospace, monospace; }
+pre { overflow-x: auto; background: #8881; padding: .6rem; border-radius: 4px; }
+.method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
+table { border-collapse: collapse; } td { padding: .1rem .8rem .1rem 0; vertical-align: top; }
+@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #15181c; }
+  a { color: #8ab4f8; } }
+"""
+PROBLEMS = {
+    "bad-input": "A value breaks a rule: field, rule and value are named.",
+    "cut-off": "The connection ended before the body did.",
+    "no-json": "The body is not JSON.",
+    "infeasible-floors": "The floors cannot all be kept under the availabilities stated; the "
+    "certificate is the proof.",
+    "not-found": "There is nothing of this name.",
+    "method": "This address does not know the method; the header Allow says which it knows.",
+    "conflict": "It contradicts what there is.",
+    "gone": "The decision is so old that its details have been folded into the counters.",
+    "too-large": "The body is larger than the server takes.",
+    "busy": "Too many requests wait to be written; Retry-After says when to come again.",
+    "unavailable": "The database cannot be used now; Retry-After says when to come again.",
+    "full": "The disk of the database is full.",
+    "no-key": "A key is wanted: the header Authorization: Bearer KEY.",
+    "bad-key": "The key is unknown or has been revoked.",
+    "scope": "The key may not do this.",
+    "host": "Without keys only requests to this machine are answered.",
+    "origin": "Without keys no web page of another origin is answered.",
+    "mistake": "The server has made a mistake; nothing was changed.",
+}
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """Return the page about an OpenAPI document."""
+    info = document["info"]
+    operations = "".join(
+        _operation(path, method, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    )
+    schemas = "".join(
+        f"<details id='schema-{escape(name)}'><summary><code>{escape(name)}</code> "
+        f"{escape(schema.get('description', ''))}</summary>"
+        f"<table>{_fields(schema)}</table></details>"
+        for name, schema in document["components"]["schemas"].items()
+    )
+    problems = "".join(
+        f"<tr id='{kind}'><td><code>{kind}</code></td><td>{escape(words)}</td></tr>"
+        for kind, words in PROBLEMS.items()
+    )
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>evenhand API</title><style>{STYLE}</style></head><body>"
+        f"<h1>evenhand {escape(info['version'])}: the API</h1><p>{escape(info['description'])} "
+        "As a document for programs: <a href='/openapi.json'>openapi.json</a>.</p>"
+        f"<h2>Operations</h2>{operations}<h2>Types</h2>{schemas}"
+        "<h2>Problems</h2><p>Every error is a problem as RFC 9457 has it, of one of these types:"
+        f"</p><table>{problems}</table></body></html>\n"
+    )
+
+
+def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
+    body = operation.get("requestBody", {}).get("content", {})
+    sent = "".join(f"<p>Body: {_type(kind['schema'])}</p>" for kind in body.values())
+    query = "".join(
+        f"<tr><td><code>{escape(part['name'])}</code></td><td>{_type(part['schema'])}</td>"
+        f"<td>{escape(part.get('description', ''))}</td></tr>"
+        for part in operation["parameters"]
+    )
+    answers = "".join(
+        f"<tr><td>{status}</td><td>{escape(answer['description'])}</td><td>"
+        + " ".join(_type(c["schema"]) for c in answer.get("content", {}).values() if "schema" in c)
+        + "</td></tr>"
+        for status, answer in operation["responses"].items()
+    )
+    return (
+        f"<details><summary><span class='method'>{method.upper()}</span> "
+        f"<code>{escape(path)}</code><br>{escape(operation['summary'])}</summary>"
+        f"<table>{query}</table>{sent}<table>{answers}</table></details>"
+    )
+
+
+def _fields(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required", [])
+    return "".join(
+        f"<tr><td><code>{escape(name)}</code></td><td>{_type(kind)}</td>"
+        f"<td>{'' if name in required else 'optional'}</td></tr>"
+        for name, kind in schema.get("properties", {}).items()
+    )
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """Return a JSON schema in a few words, with links to the types that it names."""
+    if "$ref" in schema:
+        name = escape(schema["$ref"].rpartition("/")[2])
+        return f"<a href='#schema-{name}'>{name}</a>"
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(_type(one) for one in schema[several])
+    if "enum" in schema:
+        return escape(" or ".join(map(str, schema["enum"])))
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    limits = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
+    words = [f"{word} {schema[key]:g}" for key, word in limits.items() if key in schema]
+    return escape(" ".join([str(schema.get("type", "anything")), *words]))

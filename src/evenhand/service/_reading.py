@@ -1,0 +1,126 @@
+"""What readers are shown: bandits, decisions and the log, as of one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from evenhand.service._bandit import awake_names
+from evenhand.service._bodies import DecisionShown
+from evenhand.service._counters import Counters, unpacked
+from evenhand.service._edition import Edition
+from evenhand.service._events import (
+    Change,
+    Event,
+    Expired,
+    Explained,
+    Made,
+    Told,
+    decode,
+    histories,
+)
+from evenhand.service._refusals import folded, not_found
+from evenhand.service._stores._store import View
+
+# After so many bytes a page of a log ends, whatever its limit: the cursor leads on.
+MOST_BYTES = 4_000_000
+
+
+class Found(NamedTuple):
+    """A bandit as the store has it."""
+
+    key: int
+    edition: Edition
+    counters: Counters
+
+
+class Editions:
+    """The editions of a bandit, each read once."""
+
+    def __init__(self, view: View, key: int) -> None:
+        self._view, self._key = view, key
+        self._known: dict[int, Edition] = {}
+
+    def __getitem__(self, number: int) -> Edition:
+        if number not in self._known:
+            self._known[number] = Edition.from_bytes(self._view.edition(self._key, number))
+        return self._known[number]
+
+
+def find_bandit(view: View, name: str) -> Found:
+    """Return a bandit, or complain."""
+    head = view.find(name)
+    if head is None:
+        raise not_found("bandit", name)
+    edition = Edition.from_bytes(view.edition(head.key, head.edition))
+    return Found(head.key, edition, unpacked(view.counters(head.key)))
+
+
+def find_decision(view: View, name: str, decision: str) -> DecisionShown:
+    """Return a decision and what became of it, or complain."""
+    head = view.find(name)
+    if head is None:
+        raise not_found("bandit", name)
+    history = histories(view.decisions(head.key, [decision])).get(decision)
+    if history is None:
+        raise not_found("decision", decision)
+    if (made := history.made) is None:
+        raise folded(decision)
+    roster = Editions(view, head.key)[made.edition].roster
+    return DecisionShown(
+        decision,
+        made.round,
+        history.at,
+        made.names(roster.problem.arms),
+        awake_names(made, roster),
+        history.told,
+        history.state,
+        history.reasons,
+    )
+
+
+def log_lines(view: View, name: str, after: int, limit: int) -> Iterator[bytes]:
+    """Yield the events after one as JSON, a line each; the last one's cursor leads on."""
+    head = view.find(name)
+    if head is None:
+        raise not_found("bandit", name)
+    editions, size = Editions(view, head.key), 0
+    for event in view.events(head.key, after, limit):
+        known = {"cursor": event.seq, "at": event.at, "event": event.kind}
+        line = msgspec.json.encode({**known, **_details(event, editions, name)}) + b"\n"
+        size += len(line)
+        yield line
+        if size > MOST_BYTES:
+            return
+
+
+def _details(event: Event, editions: Editions, name: str) -> dict[str, Any]:
+    """Return what a line of the log says, by names in place of numbers."""
+    if event.kind == "edition":
+        change: Change = decode(Change, event.body)
+        shown = editions[change.edition].shown(name)
+        counts = {"awake_counts": change.awake_counts, "epoch": change.epoch}
+        return {"change": change.change, "arms": change.arms, "bandit": shown, **counts}
+    named: dict[str, Any] = {"decision": event.decision}
+    if event.kind == "decision":
+        return {**named, **_decision(event, editions)}
+    kinds = {"feedback": Told, "expired": Expired, "reasons": Explained}
+    if event.kind in kinds:
+        named.update(msgspec.structs.asdict(decode(kinds[event.kind], event.body)))
+    return named
+
+
+def _decision(event: Event, editions: Editions) -> dict[str, Any]:
+    if not event.body:
+        return {"folded": True}
+    made: Made = decode(Made, event.body)
+    roster = editions[made.edition].roster
+    return {
+        "number": made.number,
+        "round": made.round,
+        "time": made.time,
+        "chosen": made.names(roster.problem.arms),
+        "awake": awake_names(made, roster),
+    }

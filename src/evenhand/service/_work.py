@@ -1,0 +1,143 @@
+"""One bandit's part of a transaction: what happens to it is noted, then written as a whole."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from evenhand.agent._roster import Roster
+from evenhand.service._bandit import Bandit, Drawn
+from evenhand.service._bodies import FeedbackRule
+from evenhand.service._counters import packed, unpacked
+from evenhand.service._edition import Edition, check_floors
+from evenhand.service._events import Change, Event, History, Kind, Made, encode, histories
+from evenhand.service._stores._store import Head, Transaction
+
+# How many earlier rosters of a bandit are kept at hand, for feedback that comes late.
+ROSTERS = 8
+
+
+class Answer(NamedTuple):
+    """What is answered: a status, a body, and what a decision was made from if that is wanted."""
+
+    status: int
+    body: Any = None
+    drawn: Drawn | None = None
+    bandit: Bandit | None = None
+
+
+class Work:
+    """A bandit that is locked, the histories of decisions that are wanted, and what is new."""
+
+    def __init__(
+        self, transaction: Transaction, bandit: Bandit, ids: Sequence[str], now: float
+    ) -> None:
+        self.transaction, self.bandit, self.now = transaction, bandit, now
+        self._events: list[Event] = []
+        self._changed = False
+        self._ahead: deque[Made] = deque()
+        self._histories: dict[str, History] = {}
+        self.look_up(ids)
+
+    def look_up(self, ids: Sequence[str]) -> None:
+        """Read the histories of decisions that will be wanted."""
+        missing = [id_ for id_ in dict.fromkeys(ids) if id_ not in self._histories]
+        if missing:
+            found = histories(self.transaction.decisions(self.bandit.key, missing))
+            self._histories.update(found)
+
+    def history(self, decision: str) -> History | None:
+        """Return the history of a decision that was looked up; None if there is no such one."""
+        return self._histories.get(decision)
+
+    def expect(self, asked: int) -> None:
+        """Get ready for so many decisions with all arms awake, all of which will be asked for."""
+        self._ahead = deque(self.bandit.decide_many(asked)) if asked > 1 else deque()
+
+    def decide(self, awake: Sequence[str] | None, explain: bool) -> tuple[Made, Drawn | None]:
+        """Decide, or take one of the decisions that have been made ahead."""
+        if self._ahead and awake is None and not explain:
+            return self._ahead.popleft(), None
+        return self.bandit.decide(awake, explain)
+
+    def note(self, kind: Kind, decision: str, body: Struct | None) -> Event:
+        """Write an event, at the end of the transaction."""
+        self.bandit.seq += 1
+        event = Event(
+            self.bandit.seq, self.now, kind, decision, b"{}" if body is None else encode(body)
+        )
+        self._events.append(event)
+        self._changed = True
+        if isinstance(body, Made):
+            self._histories[decision] = History(event, body)
+        elif decision:
+            self._histories[decision].add(kind, body)
+        return event
+
+    def roster(self, edition: int) -> Roster:
+        """Return the arms of one of the editions."""
+        known = self.bandit.rosters
+        if edition not in known:
+            if len(known) >= ROSTERS:
+                known.pop(next(iter(known)))
+            body = self.transaction.edition(self.bandit.key, edition)
+            known[edition] = Edition.from_bytes(body).roster
+        return known[edition]
+
+    def change(
+        self,
+        what: str,
+        arms: Sequence[str],
+        change: Callable[[Bandit], None],
+        *,
+        availability: dict[str, float | None] | None = None,
+        feedback: FeedbackRule | None = None,
+        check: bool = True,
+    ) -> None:
+        """Begin another edition; if it breaks a rule, the bandit stays what it was.
+
+        Raises
+        ------
+        InputError, InfeasibleFloors
+            If the arms or the rules cannot be so.
+        """
+        bandit = self.bandit
+        before, counters = bandit.edition, packed(bandit.counters)
+        counts = bandit.awake_counts()
+        try:
+            edition = bandit.begin(change, availability=availability, feedback=feedback)
+            if check:
+                check_floors(edition.roster, edition.availability)
+        except Exception:
+            self.bandit = Bandit(bandit.key, before, bandit.compiled)
+            self.bandit.load(unpacked(counters), bandit.version)
+            raise
+        self.transaction.add_edition(bandit.key, edition.number, edition.to_bytes())
+        other = {
+            arm: count
+            for arm, count in bandit.awake_counts().items()
+            if arm in counts and counts[arm] != count
+        }
+        epoch = int(bandit.counters.state.epoch[0])
+        self.note("edition", "", Change(edition.number, what, list(arms), other, epoch))
+
+    def adopt_clocks(self) -> None:
+        """Begin another edition, for arms whose clocks a cancelled decision has set back."""
+        self.change("clocks", (), lambda bandit: None, check=False)
+
+    def note_checked(self, seq: int) -> None:
+        """Keep in mind up to which event decisions have been looked at for being overdue."""
+        self._changed = self._changed or seq > self.bandit.checked
+        self.bandit.checked = seq
+
+    def save(self) -> None:
+        """Write what has happened, if anything has."""
+        bandit = self.bandit
+        assert not self._ahead, "decisions were made that nobody asked for"
+        if self._changed:
+            head = Head(bandit.key, bandit.version + 1, bandit.edition.number)
+            self.transaction.apply(bandit.key, head, self._events, packed(bandit.counters))
+            bandit.version = head.version

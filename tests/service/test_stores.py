@@ -1,0 +1,318 @@
+"""One suite for every store: what one of them does, all of them do."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+
+import pytest
+
+from evenhand import InputError
+from evenhand.service._events import Event
+from evenhand.service._stores import Unavailable, _schema, open_store
+from evenhand.service._stores._store import Fold, Head, Key, Locked
+
+
+def event(seq, decision="d", kind="decision", body=b'{"a":"\xc3\xa4 \\" ?"}'):
+    return Event(seq, 1.5 * seq, kind, decision, body)
+
+
+def made(store, name="shelf"):
+    with store.transaction() as transaction:
+        return transaction.create(name, b"{}", b"first", b"\x00\xff")
+
+
+def test_a_bandit_that_was_created_is_there(store):
+    key = made(store)
+    with store.view() as view:
+        assert view.names() == ["shelf"]
+        assert view.find("shelf") == Head(key, 1, 1)
+        assert view.find("other") is None
+        assert view.original(key) == b"{}"
+        assert view.edition(key, 1) == b"first"
+        assert view.counters(key) == b"\x00\xff"
+        assert view.fold(key) is None
+
+
+def test_a_name_is_given_once(store):
+    assert made(store) is not None
+    assert made(store) is None
+
+
+def test_events_come_back_as_they_were_in_order_and_by_page(store):
+    key = made(store)
+    events = [event(1, "x"), event(2, "y ' \" ü"), event(3, "x", "feedback", b"{}")]
+    with store.transaction() as transaction:
+        locked = transaction.lock({"shelf": 0, "none": 0})
+        assert locked == {"shelf": Locked(Head(key, 1, 1), b"\x00\xff")}
+        assert transaction.lock({"shelf": 1}) == {"shelf": Locked(Head(key, 1, 1), None)}
+        transaction.apply(key, Head(key, 2, 1), events, b"two")
+    with store.view() as view:
+        assert view.events(key, 0, 10) == events
+        assert view.events(key, 1, 1) == events[1:2]
+        assert view.decisions(key, ["x"]) == [events[0], events[2]]
+        assert view.decisions(key, ["y ' \" ü", "none"]) == [events[1]]
+        assert view.decisions(key, []) == []
+        assert view.counters(key) == b"two"
+        assert view.find("shelf").version == 2
+
+
+def spoil(store, key):
+    """Do a bit of everything, and fail."""
+    with store.transaction() as transaction:
+        transaction.apply(key, Head(key, 3, 1), [event(2), event(3, "x", "feedback")], b"two")
+        transaction.add_edition(key, 2, b"second")
+        transaction.put_fold(key, Fold(2, 1, b"sum"), ["d"])
+        transaction.put_key(Key("k", "x", (), b"", 1.0, None))
+        transaction.delete(transaction.create("other", b"", b"", b""))
+        transaction.delete(key)
+        raise RuntimeError
+
+
+def test_what_fails_has_not_happened(store):
+    key = made(store)
+    with store.transaction() as transaction:
+        transaction.apply(key, Head(key, 2, 1), [event(1)], b"one")
+    with pytest.raises(RuntimeError):
+        spoil(store, key)
+    with store.view() as view:
+        assert view.find("shelf") == Head(key, 2, 1)
+        assert view.events(key, 0, 10) == view.decisions(key, ["d"]) == [event(1)]
+        assert view.names() == ["shelf"]
+        assert view.counters(key) == b"one"
+        assert view.fold(key) is None
+        assert view.all_keys() == []
+
+
+def test_a_deleted_bandit_is_gone_and_its_log_follows(store):
+    key = made(store)
+    with store.transaction() as transaction:
+        transaction.apply(key, Head(key, 2, 1), [event(i) for i in range(1, 8)], b"")
+        transaction.delete(key)
+    with store.view() as view:
+        assert view.names() == []
+        assert view.find("shelf") is None
+    again = made(store)
+    assert again != key
+    for _ in range(5):
+        with store.transaction() as transaction:
+            transaction.tidy(3)
+    with store.view() as view:
+        assert view.names() == ["shelf"]
+        assert view.events(again, 0, 10) == []
+        if hasattr(view, "_run"):
+            assert view._run("SELECT COUNT(*) FROM log").fetchone()[0] == 0
+            assert view._run("SELECT COUNT(*) FROM deleted").fetchone()[0] == 0
+    with store.transaction() as transaction:
+        transaction.touch()
+        assert not transaction.tidy(3)
+
+
+def test_two_servers_that_tidy_up_leave_nothing_behind(url_of):
+    url = url_of("postgres")
+    stores = [open_store(url) for _ in range(2)]
+    key = made(stores[0])
+    with stores[0].transaction() as transaction:
+        transaction.apply(key, Head(key, 2, 1), [event(i) for i in range(1, 10)], b"")
+        transaction.delete(key)
+    with stores[0].transaction() as first:
+        assert first.tidy(4)
+        with stores[1].transaction() as second:
+            assert not second.tidy(4)
+    for _ in range(3):
+        with stores[1].transaction() as second:
+            second.tidy(4)
+    with stores[0].view() as view:
+        assert view._run("SELECT COUNT(*) FROM log").fetchone()[0] == 0
+        assert view._run("SELECT COUNT(*) FROM deleted").fetchone()[0] == 0
+    for store in stores:
+        store.close()
+
+
+def test_of_what_was_folded_the_ids_stay(store):
+    key = made(store)
+    events = [event(1, "x"), event(2, "x", "feedback"), event(3, "y"), event(4, "y", "feedback")]
+    with store.transaction() as transaction:
+        transaction.apply(key, Head(key, 2, 1), events, b"")
+        transaction.put_fold(key, Fold(3, 1, b"sum"), ["x"])
+    with store.view() as view:
+        assert view.fold(key) == Fold(3, 1, b"sum")
+        assert view.events(key, 0, 10) == [event(1, "x", body=b""), *events[2:]]
+        assert view.decisions(key, ["x"]) == [event(1, "x", body=b"")]
+    with store.transaction() as transaction:
+        transaction.put_fold(key, Fold(4, 1, b"more"), ["y"])
+    with store.view() as view:
+        assert view.fold(key) == Fold(4, 1, b"more")
+        assert [e.decision for e in view.events(key, 0, 10)] == ["x", "y"]
+
+
+def test_keys_are_kept_by_age_and_can_be_revoked(store):
+    old, new = (
+        Key(i, "shop", ("decide", "read"), b"\x01\x00", at, None)
+        for i, at in (("b", 1.0), ("a", 2.0))
+    )
+    with store.transaction() as transaction:
+        transaction.put_key(new)
+        transaction.put_key(old)
+    with store.transaction() as transaction:
+        transaction.put_key(new._replace(revoked=3.0))
+    with store.view() as view:
+        assert view.all_keys() == [old, new._replace(revoked=3.0)]
+
+
+def test_a_reader_that_finds_fault_leaves_no_connection_behind(store):
+    for _ in range(5):
+        with pytest.raises(LookupError), store.view() as view:
+            view.edition(7, 7)
+    assert len(getattr(store, "_readers", [])) <= 1
+    with store.view() as view:
+        assert view.heads() == {}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_store_that_is_opened_again_has_what_it_had(kind, url_of):
+    url = url_of(kind)
+    first = open_store(url)
+    key = made(first)
+    first.close()
+    second = open_store(url)
+    with second.view() as view:
+        assert view.find("shelf").key == key
+    second.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_an_older_schema_is_migrated_and_keeps_what_it_has(kind, url_of, monkeypatch):
+    url = url_of(kind)
+    with monkeypatch.context() as patch:
+        patch.setattr(_schema, "STEPS", _schema.STEPS[:1])
+        for module in ("_sqlite", "_postgres"):
+            patch.setattr(f"evenhand.service._stores.{module}.VERSION", 1)
+        older = open_store(url)
+        key = made(older)
+        older.close()
+    newer = open_store(url)
+    with newer.view() as view:
+        assert view.find("shelf").key == key
+        assert view.fold(key) is None
+        assert view.all_keys() == []
+    newer.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_migration_that_fails_leaves_the_older_schema(kind, url_of, monkeypatch):
+    url = url_of(kind)
+    with monkeypatch.context() as patch:
+        patch.setattr(_schema, "STEPS", _schema.STEPS[:1])
+        for module in ("_sqlite", "_postgres"):
+            patch.setattr(f"evenhand.service._stores.{module}.VERSION", 1)
+        older = open_store(url)
+        made(older)
+        older.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(_schema, "STEPS", (*_schema.STEPS, ("CREATE NONSENSE",)))
+        with pytest.raises(Exception, match=r"syntax|CREATE"):
+            open_store(url)
+    newer = open_store(url)
+    with newer.view() as view:
+        assert view.names() == ["shelf"]
+        assert view.all_keys() == []
+    newer.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_newer_schema_is_refused(kind, url_of, monkeypatch):
+    url = url_of(kind)
+    with monkeypatch.context() as patch:
+        for module in ("_sqlite", "_postgres"):
+            patch.setattr(f"evenhand.service._stores.{module}.VERSION", 99)
+        open_store(url).close()
+    with pytest.raises(InputError, match=r"schema version 2 or older.*got 'version 99"):
+        open_store(url)
+
+
+def test_another_programs_database_is_not_touched(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE theirs (x)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="another's"):
+        open_store(f"sqlite:///{path}")
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("mysql://x", "must be sqlite:///PATH"),
+        ("sqlite:///", "must be sqlite:///PATH"),
+        ("", "must be sqlite:///PATH"),
+        ("sqlite:////no/such/folder/x.db", "unable to open"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_refused(url, words):
+    with pytest.raises(InputError, match=words):
+        open_store(url)
+
+
+def test_a_file_that_has_been_taken_away_is_not_written_to(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/gone.db")
+    (tmp_path / "gone.db").rename(tmp_path / "elsewhere.db")
+    with pytest.raises(Unavailable, match="taken away"):
+        made(store)
+    (tmp_path / "elsewhere.db").rename(tmp_path / "gone.db")
+    assert made(store) is not None
+    store.close()
+
+
+def test_a_database_without_tables_of_evenhands_is_not_given_any(new_database):
+    url = new_database()
+    with pytest.raises(InputError, match="one of evenhand's"):
+        open_store(url, must_exist=True)
+    open_store(url).close()
+    open_store(url, must_exist=True).close()
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    path = tmp_path / "text.db"
+    path.write_text("not a database, but long enough to be looked at " * 20)
+    with pytest.raises(InputError, match="not a database"):
+        open_store(f"sqlite:///{path}")
+
+
+def test_a_database_that_is_not_there_is_unavailable():
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        open_store("postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_two_writers_of_one_file_take_turns(tmp_path):
+    url = f"sqlite:///{tmp_path}/both.db"
+    stores = [open_store(url) for _ in range(2)]
+    made(stores[0])
+    with stores[0].transaction(), pytest.raises(Unavailable), stores[1].transaction(wait=False):
+        raise AssertionError
+    with stores[1].transaction(wait=False) as transaction:
+        assert transaction.names() == ["shelf"]
+    for store in stores:
+        store.close()
+
+
+def test_readers_of_a_view_see_one_moment(url_of):
+    for kind in ("sqlite", "postgres"):
+        store = open_store(url_of(kind))
+        key = made(store)
+        with store.view() as view:
+            assert view.events(key, 0, 10) == []
+            with store.transaction() as transaction:
+                transaction.apply(key, Head(key, 2, 1), [event(1)], b"two")
+            assert view.events(key, 0, 10) == []
+            assert view.counters(key) == b"\x00\xff"
+        store.close()
+
+
+def test_the_steps_of_the_schema_are_only_added_to():
+    """Databases have been through them: they stay as they are."""
+    digests = [hashlib.sha256("".join(step).encode()).hexdigest()[:8] for step in _schema.STEPS]
+    assert digests[:2] == ["479cd521", "1004edb1"]

@@ -1,0 +1,226 @@
+"""Verify, compact, export and import: a database that is looked after stays true."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from evenhand import InputError
+from evenhand.service._bodies import Arm, ArmChange, ArmValues, BanditBody, FeedbackItem
+from evenhand.service._clerk import Clerk
+from evenhand.service._commands import AlterArm, Ask, Cancel, Join, Retire, Tell
+from evenhand.service._compaction import compact
+from evenhand.service._counters import from_lists, listed, packed, unpacked
+from evenhand.service._edition import Edition
+from evenhand.service._events import histories
+from evenhand.service._exchange import export_lines, import_lines
+from evenhand.service._reading import find_bandit
+from evenhand.service._recount import verify
+from evenhand.service._state import state_of
+from evenhand.service._stores import open_store
+from evenhand.service._stores._store import Head
+from tests.service.bandits import create
+
+POLICIES = [None, {"name": "priced", "half_life": 20}, {"name": "tscsf-b", "rewards": "binarised"}]
+
+
+def lived(store, clock, policy=None):
+    """Give a store a bandit that has seen a bit of everything."""
+    clerk, rng = Clerk(store, now=clock), np.random.default_rng(3)
+    arms = [Arm("a", floor=0.3), Arm("b", floor=0.1), Arm("c"), Arm("d")]
+    clerk.carry_out([create("shelf", BanditBody(arms, 2, policy))])
+    for number in range(120):
+        clock.now += 1.0
+        names = [arm for arm in clerk._bandits["shelf"].arms if rng.random() < 0.8]
+        [answer] = clerk.carry_out(
+            [Ask("shelf", str(number), names if number % 3 else None, False)]
+        )
+        if number % 4:
+            rewards = {arm: float(rng.random()) for arm in answer.body.chosen}
+            some = dict(list(rewards.items())[: 1 + number % 2])
+            if some:
+                clerk.carry_out([Tell("shelf", [FeedbackItem(str(number), some)])])
+        elif number % 8 == 0:
+            clerk.carry_out([Cancel("shelf", str(number))])
+        changes = {
+            30: Join("shelf", "e", ArmValues(0.1)),
+            50: AlterArm("shelf", "a", ArmChange(paused=True)),
+            60: Retire("shelf", "b"),
+            70: AlterArm("shelf", "a", ArmChange(paused=False, floor=0.2)),
+            80: Join("shelf", "b", ArmValues(0.05)),
+            90: Cancel("shelf", "44"),
+        }
+        if number in changes:
+            clerk.carry_out([changes[number]])
+    return clerk
+
+
+def counted(store):
+    with store.view() as view:
+        found = find_bandit(view, "shelf")
+        assert verify(view, "shelf")[1] == []
+        return listed(found.counters)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=["priced", "forgetful", "binarised"])
+def test_counters_are_what_the_log_adds_up_to(store, clock, policy):
+    lived(store, clock, policy)
+    assert counted(store)["latest"] == 120
+
+
+@pytest.mark.parametrize(
+    "what", ["played", "awake_counts", "feedbacks", "reward_sums", "pending", "rounds"]
+)
+def test_any_counter_that_is_wrong_is_found(store, clock, what):
+    lived(store, clock)
+    with store.transaction() as transaction:
+        head = transaction.lock({"shelf": 0})["shelf"].head
+        numbers = listed(unpacked(transaction.counters(head.key)))
+        if isinstance(numbers[what], list):
+            numbers[what][1] += 1
+        else:
+            numbers[what] += 1
+        transaction.apply(
+            head.key, Head(head.key, 999, head.edition), [], packed(from_lists(numbers))
+        )
+    with store.view() as view:
+        [difference] = verify(view, "shelf")[1]
+    assert difference.what.startswith(what)
+    assert difference.stored == difference.counted + 1
+
+
+def test_a_missing_event_is_found(store, clock, request):
+    lived(store, clock)
+    with store.transaction() as transaction:
+        key = transaction.find("shelf").key
+        if hasattr(store, "_bandits"):
+            del store._bandits[key].log[17]
+        else:
+            transaction._run("DELETE FROM log WHERE bandit = ? AND seq = 17", key)
+    with store.view() as view, pytest.raises(ValueError, match="event 17 is missing"):
+        verify(view, "shelf")
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=["priced", "forgetful", "binarised"])
+def test_what_is_folded_still_adds_up_and_life_goes_on(store, clock, policy, monkeypatch):
+    lived(store, clock, policy)
+    before = counted(store)
+    with store.view() as view:
+        events = len(view.events(view.find("shelf").key, 0, 10_000))
+    start = clock.now
+    monkeypatch.setattr("evenhand.service._compaction.time.time", clock)
+    assert compact(store, "shelf", 60.0, chunk=20) > 10
+    assert counted(store) == before
+    with store.view() as view:
+        left = view.events(view.find("shelf").key, 0, 10_000)
+    assert len(left) < events
+    assert all(event.body for event in left if event.at > start - 60.0)
+    clerk = Clerk(store, now=clock)
+    old = [e for e in left if e.kind == "decision" and e.body and e.at < start - 60]
+    history = histories(left)[old[0].decision]
+    with store.view() as view:
+        arms = Edition.from_bytes(view.edition(view.find("shelf").key, history.made.edition))
+    unheard = set(history.made.names(arms.roster.problem.arms)) - set(history.told)
+    item = FeedbackItem(history.id, dict.fromkeys(unheard, 1.0))
+    [told] = clerk.carry_out([Tell("shelf", [item])])
+    assert told.body.results[0].outcome == "applied"
+    clerk.carry_out([Ask("shelf", f"later-{i}", None, False) for i in range(10)])
+    assert compact(store, "shelf", -1e9) > 0
+    assert counted(store)["latest"] == 130
+
+
+def test_an_id_that_was_folded_is_never_given_again(store, clock):
+    clerk = Clerk(store, now=clock)
+    clerk.carry_out([create("shelf", BanditBody([Arm("a")], 1))])
+    clerk.carry_out([Ask("shelf", "old", None, False)])
+    clerk.carry_out([Tell("shelf", [FeedbackItem("old", {"a": 1.0})])])
+    clerk.carry_out([Ask("shelf", "open", None, False)])
+    assert compact(store, "shelf", -1e12) == 1
+    [asked, told, cancelled] = clerk.carry_out(
+        [
+            Ask("shelf", "old", None, False),
+            Tell("shelf", [FeedbackItem("old", {"a": 1.0})]),
+            Cancel("shelf", "old"),
+        ]
+    )
+    assert asked.status == 410
+    assert told.body.results[0].outcome == "expired"
+    assert cancelled.status == 409
+    [late] = clerk.carry_out([Tell("shelf", [FeedbackItem("open", {"a": 1.0})])])
+    assert late.body.results[0].outcome == "applied"
+    assert counted(store)["rounds"] == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("sqlite", "postgres"), ("postgres", "sqlite"), ("memory", "memory")]
+)
+@pytest.mark.parametrize("folded", [False, True], ids=["whole", "folded"])
+def test_a_bandit_moves_from_one_store_to_another(source, target, folded, url_of, clock):
+    first, second = open_store(url_of(source)), open_store(url_of(target))
+    lived(first, clock)
+    if folded:
+        compact(first, "shelf", -1e12, chunk=50)
+    with first.view() as view:
+        lines = list(export_lines(view))
+        state = state_of("shelf", find_bandit(view, "shelf"))
+    assert list(import_lines(second, lines)) == ["shelf"]
+    assert counted(second) == counted(first)
+    with second.view() as view:
+        assert list(export_lines(view, ["shelf"])) == lines
+        assert state_of("shelf", find_bandit(view, "shelf")) == state
+    Clerk(second, now=clock).carry_out([Ask("shelf", "new", None, False)])
+    assert counted(second)["latest"] == 121
+    for store in (first, second):
+        store.close()
+
+
+def changed(lines, number, change):
+    document = json.loads(lines[number])
+    change(document)
+    return [*lines[:number], json.dumps(document), *lines[number + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda lines: lines[:-1], "cut off"),
+        (lambda lines: lines[:40], "cut off"),
+        (lambda lines: [], "cut off"),
+        (lambda lines: ["hello", *lines[1:]], "line 1 must be JSON"),
+        (lambda lines: changed(lines, 0, lambda d: d.update(version=9)), "version 1"),
+        (lambda lines: changed(lines, 1, lambda d: d["counters"].update(rounds=5)), "rounds"),
+        (lambda lines: changed(lines, 1, lambda d: d["counters"].pop("played")), "undamaged"),
+        (lambda lines: [*lines[:-5], *lines[-4:]], "end of a bandit after"),
+        (lambda lines: [*lines, "more"], "all bandits have been read"),
+        (lambda lines: [*lines[:40], lines[40], *lines[40:]], "undamaged"),
+        (lambda lines: changed(lines, 0, lambda d: d.update(bandits="x")), "bandits of line 1"),
+        (lambda lines: changed(lines, 1, lambda d: d.update(bandit="../etc")), "name of a bandit"),
+        (lambda lines: changed(lines, 1, lambda d: d.update(original="boo")), "undamaged"),
+        (lambda lines: changed(lines, 40, lambda d: d["event"].insert(1, "now")), "undamaged"),
+        (lambda lines: [*lines[:40], lines[40].replace('"', "'"), *lines[41:]], "line 41"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_adds_nothing(spoil, words, url_of, clock):
+    first, second = open_store("memory:"), open_store(url_of("sqlite"))
+    lived(first, clock)
+    with first.view() as view:
+        lines = list(export_lines(view))
+    with pytest.raises(InputError, match=words):
+        import_lines(second, spoil(lines))
+    with second.view() as view:
+        assert view.names() == []
+    second.close()
+
+
+def test_a_bandit_that_is_there_is_not_overwritten(store, clock):
+    lived(store, clock)
+    before = counted(store)
+    with store.view() as view:
+        lines = list(export_lines(view))
+    with pytest.raises(InputError, match="not there yet"):
+        import_lines(store, lines)
+    assert counted(store) == before
+    with store.view() as view, pytest.raises(InputError, match="unknown bandit"):
+        list(export_lines(view, ["none"]))
