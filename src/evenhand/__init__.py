@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand.agent import Agent, Decision, Deltas, Reason, Receipt
     from evenhand.availability import Independent, Joint, Trace
+    from evenhand.client import AsyncClient, Choice, Client
     from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded
     from evenhand.errors import (
         Certificate,
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         InfeasibleFloors,
         InputError,
         MissingExtra,
+        ServiceError,
         SnapshotError,
     )
     from evenhand.generate import Generated, random_environment
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Agent": "agent",
+    "AsyncClient": "client",
     "Bernoulli": "environment",
     "Beta": "environment",
     "Change": "environment",
     "Certificate": "errors",
+    "Choice": "client",
+    "Client": "client",
     "Decision": "agent",
     "Deltas": "agent",
     "Environment": "environment",
@@ -51,6 +56,7 @@ _HOMES = {
     "Receipt": "agent",
     "Recorded": "environment",
     "Results": "results",
+    "ServiceError": "errors",
     "SnapshotError": "errors",
     "SweepResults": "sweeps",
     "Trace": "availability",
@@ -64,10 +70,13 @@ _HOMES = {
 
 __all__ = [
     "Agent",
+    "AsyncClient",
     "Bernoulli",
     "Beta",
     "Certificate",
     "Change",
+    "Choice",
+    "Client",
     "Decision",
     "Deltas",
     "Environment",
@@ -88,6 +97,7 @@ __all__ = [
     "Receipt",
     "Recorded",
     "Results",
+    "ServiceError",
     "SnapshotError",
     "SweepResults",
     "Trace",

@@ -1,0 +1,74 @@
+"""What became of feedback that was delivered in the background."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Sequence
+from typing import Any
+
+from evenhand.client._calls import Buffer, Call, bandit_call
+from evenhand.errors import ServiceError
+
+MOST_ITEMS = 500
+TOO_LARGE = 413
+# A key may be put right while feedback waits.
+LOCKED_OUT = frozenset({401, 403})
+KEPT = 100
+REFUSED = frozenset({"conflict", "invalid", "unknown"})
+log = logging.getLogger(__name__)
+
+
+class Delivery:
+    """Feedback on its way: what is to be sent next, and what the service said of the rest.
+
+    Attributes
+    ----------
+    outcomes
+        How many items were applied, duplicates, and so on.
+    refused
+        The latest items that the service could not use, with what it said of them.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.buffer, self._most = Buffer(size), MOST_ITEMS
+        self.outcomes: Counter[str] = Counter()
+        self.refused: deque[dict[str, Any]] = deque(maxlen=KEPT)
+
+    def next_call(self) -> tuple[Call, list[dict[str, Any]]]:
+        """Return the call that delivers the oldest items."""
+        bandit, items = self.buffer.first(self._most)
+        return bandit_call("POST", bandit, "feedback", body={"items": items}), items
+
+    def settled(
+        self, items: Sequence[dict[str, Any]], answer: Any, error: Exception | None
+    ) -> bool:
+        """Note what became of items; False if they are to be sent again in a while."""
+        if error is None and _understood(answer):
+            self.buffer.remove(items)
+            for result in answer["results"]:
+                self.outcomes[result["outcome"]] += 1
+                if result["outcome"] in REFUSED:
+                    self._refuse(result)
+            return True
+        status = error.status if isinstance(error, ServiceError) else 0
+        if isinstance(error, ServiceError) and (error.passing or status in LOCKED_OUT):
+            log.warning("feedback cannot be delivered now: %s", error)
+            return False
+        if status == TOO_LARGE and len(items) > 1:
+            self._most = max(len(items) // 2, 1)
+            return True
+        self.buffer.remove(items)
+        for item in items:
+            self.outcomes["refused"] += 1
+            self._refuse({**item, "detail": str(error or f"no answer of the service's: {answer}")})
+        return True
+
+    def _refuse(self, result: dict[str, Any]) -> None:
+        self.refused.append(result)
+        log.warning("feedback was not used: %s", result)
+
+
+def _understood(answer: Any) -> bool:
+    """Say whether an answer is one of the service's, not of something in between."""
+    return isinstance(answer, dict) and isinstance(answer.get("results"), list)
