@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import agent, movielens, optimum, reproduction, simulation, sweeps
+from benchmarks import agent, movielens, optimum, reproduction, service, simulation, sweeps
 from benchmarks.row import Row
 from evenhand._base.checks import check_known
 from evenhand._base.provenance import provenance
@@ -24,6 +24,7 @@ SUITES = {
     "reproduction": reproduction.measure,
     "movielens": movielens.measure,
     "sweeps": sweeps.measure,
+    "service": service.measure,
 }
 
 
