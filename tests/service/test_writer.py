@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 
 import pytest
 
@@ -168,3 +170,34 @@ def test_two_servers_let_feedback_expire_once(url_of, monkeypatch):
         return [event.decision for event in events if event.kind == "expired"]
 
     assert sorted(asyncio.run(run())) == sorted(map(str, range(50)))
+
+
+def test_a_disk_that_is_slow_is_waited_for_in_a_thread(url_of, monkeypatch):
+    async def test(writer, clerk, sizes):
+        await writer.hand_in(create("shelf", BODY))
+        assert writer._commits.quick
+        begin = clerk.begin
+
+        def slow(*given, **more):
+            pending = begin(*given, **more)
+            threads = []
+
+            def commit():
+                threads.append(threading.current_thread() is threading.main_thread())
+                time.sleep(0.1)
+                pending.commit()
+
+            seen.append(threads)
+            return pending._replace(commit=commit)
+
+        seen = []
+        monkeypatch.setattr(clerk, "begin", slow)
+        for _ in range(3):
+            await writer.hand_in(Ask("shelf", None, None, False))
+        assert seen == [[True], [False], [False]]
+        monkeypatch.undo()
+        for _ in range(60):
+            await writer.hand_in(Ask("shelf", None, None, False))
+        assert writer._commits.quick
+
+    with_writer(url_of("sqlite"), test)

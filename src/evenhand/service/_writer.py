@@ -2,7 +2,7 @@
 
 One task takes all commands that have come, has them carried out and committed, and answers; what
 comes meanwhile is the next batch. What waits is done in a thread, so that requests can be read: of
-SQLite the commit alone (two threads that both compute would only get in each other's way), of
+SQLite the commit alone, unless the disk is quick (two threads only get in each other's way), of
 PostgreSQL all of it; who has waited there for another server takes along what came meanwhile.
 """
 
@@ -28,6 +28,8 @@ LARGEST_BATCH = 256
 TICK_SECONDS = 0.5
 TIDY_EVENTS = 1_000
 STOP_SECONDS = 4.0
+QUICK_SECONDS = 0.002
+RECENT = 10
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
@@ -37,6 +39,26 @@ class _Request(NamedTuple):
 
     command: Command
     reply: asyncio.Future[Answer | Refusal]
+
+
+class _Commits:
+    """How long commits have taken lately: quick ones are not worth the way to a thread and back."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    @property
+    def quick(self) -> bool:
+        """Whether the next commit will likely be done in no time."""
+        return self._seconds < QUICK_SECONDS
+
+    def time(self, commit: Callable[[], None]) -> None:
+        """Commit."""
+        start = time.perf_counter()
+        try:
+            commit()
+        finally:
+            self._seconds += (time.perf_counter() - start - self._seconds) / RECENT
 
 
 class Writer:
@@ -63,7 +85,7 @@ class Writer:
         self._overdue, self._waits = Overdue(clerk.store), clerk.store.waits
         self._thread = ThreadPoolExecutor(1, "evenhand-writer")
         self._requests: deque[_Request] = deque()
-        self._closing = False
+        self._closing, self._commits = False, _Commits()
         self.works = True
 
     def start(self) -> None:
@@ -154,10 +176,10 @@ class Writer:
             except Unavailable:
                 log.debug("somebody else is writing")
             else:
-                if self._waits == "never":
-                    pending.commit()
+                if self._commits.quick:
+                    self._commits.time(pending.commit)
                 else:
-                    await self._in_thread(pending.commit)
+                    await self._in_thread(self._commits.time, pending.commit)
                 return pending.answers
 
         def late(names: Sequence[str]) -> list[Command]:
