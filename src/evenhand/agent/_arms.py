@@ -109,9 +109,8 @@ class Arms(Core):
     def rates(self) -> dict[str, float]:
         """Return the fraction of rounds since it joined, without pauses, that each arm played."""
         with self._lock:
-            terms = self._roster.terms
-            until = np.where(terms.paused, self._roster.marks.paused_at, self.rounds)
-            rates: Floats = self._state.played / np.maximum(until - terms.joined, 1)
+            present = rosters.rounds_present(self._roster, self.rounds)
+            rates: Floats = self._state.played / np.maximum(present, 1)
             return self.problem.by_arm(rates)
 
     def _set_awake_counts(self, roster: Roster, places: Integers, half_life: float) -> None:

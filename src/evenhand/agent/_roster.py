@@ -238,6 +238,13 @@ def without_round(roster: Roster, then: Roster, decision_id: int, chosen: Intege
     return make_roster(roster.problem, kept, changed, roster.position)
 
 
+def rounds_present(roster: Roster, rounds: int) -> Floats:
+    """Return for how many rounds each arm has taken part, without its pauses."""
+    until = np.where(roster.terms.paused, roster.marks.paused_at, rounds)
+    present: Floats = until - roster.terms.joined
+    return present
+
+
 def took_part(roster: Roster, arm: str, decision_id: int) -> bool:
     """Say whether it was this arm, not an earlier one of its name, that was decided about."""
     place = roster.position.get(arm)

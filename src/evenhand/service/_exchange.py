@@ -15,6 +15,7 @@ from evenhand.service._counters import from_lists, listed, packed, unpacked
 from evenhand.service._edition import Edition
 from evenhand.service._events import Event, Kind
 from evenhand.service._names import BANDIT_NAME, BANDIT_RULE
+from evenhand.service._reading import find_head
 from evenhand.service._recount import verify
 from evenhand.service._stores import Store, Unavailable
 from evenhand.service._stores._store import Fold, Head, Transaction, View, all_events
@@ -36,8 +37,7 @@ def export_lines(view: View, names: Sequence[str] | None = None) -> Iterator[str
 
 
 def _bandit_lines(view: View, name: str) -> Iterator[str]:
-    head = view.find(name)
-    assert head is not None
+    head = find_head(view, name)
     fold = view.fold(head.key)
     yield _line(
         {

@@ -12,7 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 
 from evenhand.service._bodies import FeedbackResult
 from evenhand.service._reading import find_bandit
-from evenhand.service._state import largest
+from evenhand.service._state import gauges
 from evenhand.service._stores._store import View
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
@@ -108,7 +108,7 @@ class Metrics:
             for gauge in self._gauges:
                 gauge.clear()
             for name in view.names():
-                numbers = largest(find_bandit(view, name))
+                numbers = gauges(find_bandit(view, name))
                 for gauge, number in zip(self._gauges, numbers, strict=True):
                     gauge.labels(name).set(number)
             return generate_latest(self._registry)

@@ -22,7 +22,7 @@ from evenhand.service._events import (
     histories,
 )
 from evenhand.service._refusals import folded, not_found
-from evenhand.service._stores._store import View
+from evenhand.service._stores._store import Head, View
 
 # After so many bytes a page of a log ends, whatever its limit: the cursor leads on.
 MOST_BYTES = 4_000_000
@@ -49,20 +49,24 @@ class Editions:
         return self._known[number]
 
 
-def find_bandit(view: View, name: str) -> Found:
-    """Return a bandit, or complain."""
+def find_head(view: View, name: str) -> Head:
+    """Return where a bandit stands, or complain."""
     head = view.find(name)
     if head is None:
         raise not_found("bandit", name)
+    return head
+
+
+def find_bandit(view: View, name: str) -> Found:
+    """Return a bandit, or complain."""
+    head = find_head(view, name)
     edition = Edition.from_bytes(view.edition(head.key, head.edition))
     return Found(head.key, edition, unpacked(view.counters(head.key)))
 
 
 def find_decision(view: View, name: str, decision: str) -> DecisionShown:
     """Return a decision and what became of it, or complain."""
-    head = view.find(name)
-    if head is None:
-        raise not_found("bandit", name)
+    head = find_head(view, name)
     history = histories(view.decisions(head.key, [decision])).get(decision)
     if history is None:
         raise not_found("decision", decision)
@@ -83,9 +87,7 @@ def find_decision(view: View, name: str, decision: str) -> DecisionShown:
 
 def log_lines(view: View, name: str, after: int, limit: int) -> Iterator[bytes]:
     """Yield the events after one as JSON, a line each; the last one's cursor leads on."""
-    head = view.find(name)
-    if head is None:
-        raise not_found("bandit", name)
+    head = find_head(view, name)
     editions, size = Editions(view, head.key), 0
     for event in view.events(head.key, after, limit):
         known = {"cursor": event.seq, "at": event.at, "event": event.kind}

@@ -15,10 +15,12 @@ from evenhand.service._bandit import awake_names
 from evenhand.service._counters import Counters, listed, unpacked
 from evenhand.service._edition import Edition, serving_policy
 from evenhand.service._events import Change, Event, Expired, Made, Told, decode
-from evenhand.service._reading import Editions
+from evenhand.service._reading import Editions, find_head
 from evenhand.service._stores._store import Fold, View, all_events
 
 TOLERANCE = 1e-9
+# Of older decisions the store is asked again.
+REMEMBERED = 100_000
 
 
 class Difference(NamedTuple):
@@ -134,7 +136,7 @@ class Recount:
         self.latest += 1
         self.rounds += 1
         self._made[event.decision] = made
-        if len(self._made) > 100_000:
+        if len(self._made) > REMEMBERED:
             self._made.pop(next(iter(self._made)))
         for name in awake:
             self._arms[name].awake += weight
@@ -184,18 +186,15 @@ def verify(view: View, name: str) -> tuple[int, list[Difference]]:
     ValueError
         If an event is missing.
     """
-    head = view.find(name)
-    assert head is not None
+    head = find_head(view, name)
     stored = unpacked(view.counters(head.key))
     recount = Recount(view, head.key, int(stored.state.epoch[0]))
     first = recount.seq
     recount.add(all_events(view, head.key, recount.through))
     numbers, known = listed(recount.counters(stored.checked)), listed(stored)
-    found = (
-        []
-        if recount.edition == head.edition
-        else [Difference("edition", recount.edition, head.edition)]
-    )
+    found: list[Difference] = []
+    if recount.edition != head.edition:
+        found.append(Difference("edition", recount.edition, head.edition))
     arms = Editions(view, head.key)[head.edition].roster.problem.arms
     for what, value in known.items():
         if isinstance(value, list):

@@ -10,10 +10,11 @@ import numpy as np
 from evenhand._base.arrays import Floats
 from evenhand._base.extras import load
 from evenhand.agent._reasons import TAIL
+from evenhand.agent._roster import rounds_present
 from evenhand.errors import Certificate, InfeasibleFloors
-from evenhand.optimum._feasibility import attainable, headroom, worst_prefix
-from evenhand.optimum._independent import solve_independent
+from evenhand.optimum._feasibility import headroom, worst_prefix
 from evenhand.policies._forgetting import rounds_lived
+from evenhand.policies._priced import PricedMemory, refresh_prices
 from evenhand.policies._state import (
     State,
     awake_rates,
@@ -35,15 +36,13 @@ class Measured:
     """The numbers of a bandit, worked out once."""
 
     def __init__(self, edition: Edition, state: State) -> None:
-        self.roster, self.state = edition.roster, state
-        self.terms, self.problem = edition.roster.terms, edition.roster.problem
+        self.state, self.terms, self.problem = state, edition.roster.terms, edition.roster.problem
         self.half_life = serving_policy(edition.policy).memory_half_life
         self.rounds = int(state.rounds[0])
         self.plays = min(self.problem.plays, len(self.problem.arms))
         self.debts = cumulative_debts(state, self.terms)
         self.awake = awake_rates(state, self.terms, self.half_life)
-        until = np.where(self.terms.paused, self.roster.marks.paused_at, self.rounds)
-        self.present: Floats = np.maximum(until - self.terms.joined, 0.0)
+        self.present = rounds_present(edition.roster, self.rounds)
         self.rates: Floats = state.played / np.maximum(self.present, 1.0)
         self.means = posterior_means(state, self.half_life)
 
@@ -57,10 +56,9 @@ class Measured:
 
     def prices(self) -> Floats:
         """Return the price of every floor, on estimates and measured awake rates."""
-        floors = attainable(self.terms.floors, self.awake, self.plays)
-        values = self.problem.weights * self.means
-        prices: Floats = solve_independent(values, floors, self.awake, self.plays)[1]
-        return prices
+        memory = PricedMemory(np.zeros(self.debts.size), np.zeros(1, dtype=np.int64))
+        refresh_prices(self.state, self.terms, self.half_life, memory)
+        return memory.prices
 
     def certificate(self) -> Certificate | None:
         """Return proof that floors cannot be kept under the awake rates that were measured.
@@ -142,7 +140,7 @@ def warnings(measured: Measured, found: Found) -> list[Warned]:
     return warned
 
 
-def largest(found: Found) -> tuple[float, float, int]:
+def gauges(found: Found) -> tuple[float, float, int]:
     """Return the largest debt and shortfall of a bandit, and how many plays await feedback."""
     measured = Measured(found.edition, found.counters.state)
     return (
