@@ -17,16 +17,17 @@ from evenhand.client._calls import (
     bandit_call,
     choice_of,
     create_call,
+    headers_of,
     id_of,
     parsed,
 )
-from evenhand.client._delivery import Delivery
+from evenhand.client._delivery import Telling
 from evenhand.errors import ServiceError
 
 log = logging.getLogger(__name__)
 
 
-class AsyncClient:
+class AsyncClient(Telling):
     """Asks the service for decisions and tells it what they returned; as :class:`Client` does.
 
     Parameters
@@ -52,24 +53,11 @@ class AsyncClient:
         patience: float = 30.0,
         buffer: int = 10_000,
     ) -> None:
-        self._httpx = load("httpx")
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        super().__init__(patience, buffer)
+        self._httpx, headers = load("httpx"), headers_of(key)
         self._http = self._httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout)
-        self._patience = patience
-        self._delivery = Delivery(buffer)
         self._changed = asyncio.Condition()
-        self._closing = False
         self._sender: asyncio.Task[None] | None = None
-
-    @property
-    def outcomes(self) -> Mapping[str, int]:
-        """How many items of feedback were applied, duplicates, and so on."""
-        return self._delivery.outcomes
-
-    @property
-    def refused(self) -> list[dict[str, Any]]:
-        """The latest items of feedback that the service could not use, and why."""
-        return list(self._delivery.refused)
 
     async def create(
         self,
@@ -169,9 +157,6 @@ class AsyncClient:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
-
-    def _may_tell(self) -> bool:
-        return self._closing or not self._delivery.buffer.full
 
     async def _made(self, call: Call) -> Any:
         """Make a call, again and again while it fails in passing and patience lasts."""

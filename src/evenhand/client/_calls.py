@@ -53,6 +53,15 @@ class Choice(NamedTuple):
     reasons: tuple[dict[str, Any], ...] = ()
 
 
+def headers_of(key: str | None) -> dict[str, str]:
+    """Return what every request carries.
+
+    >>> headers_of("eh_1_2"), headers_of(None)
+    ({'Authorization': 'Bearer eh_1_2'}, {})
+    """
+    return {} if key is None else {"Authorization": f"Bearer {key}"}
+
+
 def bandit_call(method: str, bandit: str, *parts: str, **more: Any) -> Call:
     """Return a call about a bandit.
 

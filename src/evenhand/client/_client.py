@@ -18,16 +18,17 @@ from evenhand.client._calls import (
     bandit_call,
     choice_of,
     create_call,
+    headers_of,
     id_of,
     parsed,
 )
-from evenhand.client._delivery import Delivery
+from evenhand.client._delivery import Telling
 from evenhand.errors import ServiceError
 
 log = logging.getLogger(__name__)
 
 
-class Client:
+class Client(Telling):
     """Asks the service for decisions and tells it what they returned; for any number of threads.
 
     What fails in passing (no server, no database, too many requests) is tried again for as long as
@@ -66,24 +67,11 @@ class Client:
         patience: float = 30.0,
         buffer: int = 10_000,
     ) -> None:
-        self._httpx = load("httpx")
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        super().__init__(patience, buffer)
+        self._httpx, headers = load("httpx"), headers_of(key)
         self._http = self._httpx.Client(base_url=url, headers=headers, timeout=timeout)
-        self._patience = patience
-        self._delivery = Delivery(buffer)
         self._changed = threading.Condition()
-        self._closing = False
         self._sender: threading.Thread | None = None
-
-    @property
-    def outcomes(self) -> Mapping[str, int]:
-        """How many items of feedback were applied, duplicates, and so on."""
-        return self._delivery.outcomes
-
-    @property
-    def refused(self) -> list[dict[str, Any]]:
-        """The latest items of feedback that the service could not use, and why."""
-        return list(self._delivery.refused)
 
     def create(
         self,
@@ -184,9 +172,6 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _may_tell(self) -> bool:
-        return self._closing or not self._delivery.buffer.full
 
     def _made(self, call: Call) -> Any:
         """Make a call, again and again while it fails in passing and patience lasts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.client._calls import Buffer, Call, bandit_call
@@ -67,6 +67,27 @@ class Delivery:
     def _refuse(self, result: dict[str, Any]) -> None:
         self.refused.append(result)
         log.warning("feedback was not used: %s", result)
+
+
+class Telling:
+    """What both clients know of feedback that is under way."""
+
+    def __init__(self, patience: float, buffer: int) -> None:
+        self._patience, self._delivery, self._closing = patience, Delivery(buffer), False
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """How many items of feedback were applied, duplicates, and so on."""
+        return self._delivery.outcomes
+
+    @property
+    def refused(self) -> list[dict[str, Any]]:
+        """The latest items of feedback that the service could not use, and why."""
+        return list(self._delivery.refused)
+
+    def _may_tell(self) -> bool:
+        """Say whether there is room for more, or nothing more to come."""
+        return self._closing or not self._delivery.buffer.full
 
 
 def _understood(answer: Any) -> bool:
