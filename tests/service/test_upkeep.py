@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand import InputError
+from evenhand.service._bandit import ROSTERS
 from evenhand.service._bodies import Arm, ArmChange, ArmValues, BanditBody, FeedbackItem
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import AlterArm, Ask, Cancel, Join, Retire, Tell
@@ -224,3 +225,16 @@ def test_a_bandit_that_is_there_is_not_overwritten(store, clock):
     assert counted(store) == before
     with store.view() as view, pytest.raises(InputError, match="unknown bandit"):
         list(export_lines(view, ["none"]))
+
+
+def test_a_bandit_whose_arms_change_for_ever_does_not_grow(clock):
+    clerk = Clerk(open_store("memory:"), now=clock)
+    clerk.carry_out([create("shelf", BanditBody([Arm("a"), Arm("b")], 1))])
+    clerk.carry_out([Ask("shelf", "old", None, False)])
+    for number in range(40):
+        clerk.carry_out([AlterArm("shelf", "a", ArmChange(weight=1.0 + number % 2 / 2))])
+    assert len(clerk._bandits["shelf"]._rosters) == ROSTERS
+    chosen = clerk.carry_out([Ask("shelf", "old", None, False)])[0].body.chosen
+    [told] = clerk.carry_out([Tell("shelf", [FeedbackItem("old", {chosen[0]: 1.0})])])
+    assert told.body.results[0].outcome == "applied"
+    assert counted(clerk.store)["rounds"] == 1

@@ -15,6 +15,7 @@ from evenhand.agent._desk import Compiled
 from evenhand.agent._ledger import Entry
 from evenhand.agent._reasons import prices_of, reasons
 from evenhand.agent._roster import Roster, mask_of_names, took_part
+from evenhand.policies import Policy
 from evenhand.policies._policy import Moment
 from evenhand.policies._state import cumulative_debts
 from evenhand.policies._steps import flipped
@@ -27,9 +28,13 @@ from evenhand.service._events import Made, Told
 MOST_EXPLAINED = 2_000
 
 
+ROSTERS = 8
+
+
 class Drawn(NamedTuple):
     """What a decision was made from, kept until its reasons have been worked out."""
 
+    policy: Policy
     arms: tuple[str, ...]
     moment: Moment
     chosen: Integers
@@ -49,7 +54,8 @@ class Bandit(Arms):
         policy = serving_policy(edition.policy)
         super().__init__(edition.roster.problem, policy, memory=1, compiled=compiled)
         self.key, self.version, self.edition = key, 0, edition
-        self.rosters = {edition.number: edition.roster}
+        self._rosters: dict[int, Roster] = {}
+        self.remember(edition)
         self.seq = self.checked = 0
         self._binarised = policy.forms.binarised
         self.pending: Integers = np.zeros(len(self.problem.arms), dtype=np.int64)
@@ -80,11 +86,8 @@ class Bandit(Arms):
             mine[:] = theirs
         self._state.debts[:] = cumulative_debts(self._state, self._roster.terms)
         self.pending = counters.pending
-        self.seq, self.checked, self._ledger.latest = (
-            counters.seq,
-            counters.checked,
-            counters.latest,
-        )
+        self.seq, self.checked = counters.seq, counters.checked
+        self._ledger.latest = counters.latest
         self._desk.read()
         self.version = version
 
@@ -106,8 +109,8 @@ class Bandit(Arms):
         made = self._made(chosen, self.latest, state.rounds.item(), bits)
         if moment is None:
             return made, None
-        prices = prices_of(self._desk.memory)
-        return made, Drawn(self.arms, moment, chosen, samples, scores[: here.size].copy(), prices)
+        kept, prices = scores[: here.size].copy(), prices_of(self._desk.memory)
+        return made, Drawn(self._policy, self.arms, moment, chosen, samples, kept, prices)
 
     def decide_many(self, count: int) -> list[Made]:
         """Choose arms for many decisions in a row, with all arms awake: cheaper than one by one."""
@@ -125,10 +128,6 @@ class Bandit(Arms):
         """Return a decision as the log has it."""
         time = round_ + int(self._state.cancelled[0])
         return Made(number, round_, time, self.edition.number, chosen.tolist(), awake)
-
-    def reasons(self, drawn: Drawn) -> list[Reason]:
-        """Work out why arms were chosen, and how likely that was; takes its time."""
-        return [Reason(*line) for line in reasons(self._policy, *drawn)]
 
     def learn(self, made: Made, news: dict[str, float]) -> Told:
         """Learn rewards of a decision, of the arms that are still there."""
@@ -185,8 +184,24 @@ class Bandit(Arms):
             availability=tuple(stated.get(arm) for arm in self.arms),
             roster=self._roster,
         )
-        self.rosters[self.edition.number] = self._roster
+        self.remember(self.edition)
         return self.edition
+
+    def remember(self, edition: Edition) -> Roster:
+        """Keep the arms of an edition at hand, for feedback that comes late; a few of them."""
+        if len(self._rosters) >= ROSTERS:
+            self._rosters.pop(next(iter(self._rosters)))
+        self._rosters[edition.number] = edition.roster
+        return edition.roster
+
+    def roster_of(self, edition: int) -> Roster | None:
+        """Return the arms of an edition that is at hand."""
+        return self._rosters.get(edition)
+
+
+def reasons_of(drawn: Drawn) -> list[Reason]:
+    """Work out why arms were chosen, and how likely that was; takes its time."""
+    return [Reason(*line) for line in reasons(*drawn)]
 
 
 def awake_bits(named: bytes, roster: Roster) -> bytes:

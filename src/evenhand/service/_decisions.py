@@ -9,27 +9,24 @@ from itertools import count
 import numpy as np
 
 from evenhand._base.checks import brief
+from evenhand.agent._ledger import END_WORDS
 from evenhand.agent._roster import mask_of_names
 from evenhand.errors import InputError
 from evenhand.service._bodies import DecisionMade
 from evenhand.service._commands import Ask, Cancel, Command, Note, Tell
 from evenhand.service._events import Explained, History, Made
-from evenhand.service._refusals import conflict, folded, not_found
+from evenhand.service._refusals import FOLDED, conflict, folded, not_found
 from evenhand.service._work import Answer, Work
 
 # Of this process and no other: two servers never make the same id.
 PROCESS = secrets.token_hex(8)
 _numbers = count()
-END_WORDS = {
-    "told": "it has been told about",
-    "expired": "its feedback is no longer awaited",
-}
 
 
 def asked_ahead(work: Work, batch: Sequence[Command]) -> int:
     """Return how many decisions a batch surely asks for with all arms awake.
 
-    None if anything in it may change the arms or take a decision back.
+    0 if anything in it may change the arms or take a decision back.
     """
     plain = [
         command.id
@@ -54,7 +51,7 @@ def ask(work: Work, command: Ask) -> Answer:
     made, drawn = work.decide(command.awake, command.explain)
     work.note("decision", decision, made)
     body = DecisionMade(decision, made.names(work.bandit.arms), made.round)
-    return Answer(201, body, drawn, work.bandit)
+    return Answer(201, body, drawn)
 
 
 def _again(work: Work, history: History, command: Ask) -> Answer:
@@ -103,7 +100,7 @@ def cancel(work: Work, command: Cancel) -> Answer:
 
 def _unheard(history: History) -> Made:
     """Return a decision of which nothing has been heard, or complain."""
-    if history.made is None or history.end == "expired" or history.told:
-        why = "told" if history.told and not history.end else "expired"
-        raise conflict(f"decision {brief(history.id)} cannot be cancelled: {END_WORDS[why]}")
+    why = FOLDED if history.made is None else END_WORDS[history.end]
+    if history.made is None or history.end or history.told:
+        raise conflict(f"decision {brief(history.id)} cannot be cancelled: {why}")
     return history.made

@@ -54,7 +54,7 @@ def _refused(work: Work, history: History | None, item: FeedbackItem) -> Feedbac
     if history.end == "cancelled":
         return FeedbackResult(item.decision, "conflict", detail="the decision was cancelled")
     if history.made is None:
-        return FeedbackResult(item.decision, "expired", detail=f"the decision {FOLDED}")
+        return FeedbackResult(item.decision, "expired", detail=f"the decision is gone: {FOLDED}")
     chosen = chosen_names(work, history.made)
     strange = next((arm for arm in item.rewards if arm not in chosen), None)
     if strange is not None:

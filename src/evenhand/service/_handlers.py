@@ -12,6 +12,7 @@ from msgspec import UNSET
 from evenhand._base.checks import NAME_RULE, brief, is_name
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service import _commands as commands
+from evenhand.service._bandit import reasons_of
 from evenhand.service._bodies import (
     ArmChange,
     ArmValues,
@@ -115,8 +116,8 @@ async def post_decision(service: Service, call: Call) -> Reply:
     command = commands.Ask(call.path["name"], asked.id, asked.awake, explain)
     answer = await _answer(service, command)
     service.metrics.decisions(command.bandit, answer.status)
-    if answer.drawn is not None and answer.bandit is not None:
-        reasons = await service.compute(answer.bandit.reasons, answer.drawn)
+    if answer.drawn is not None:
+        reasons = await service.compute(reasons_of, answer.drawn)
         answer.body.reasons = reasons
         note = commands.Note(command.bandit, answer.body.id, reasons)
         kept = await service.writer.hand_in(note, urgent=True)
@@ -170,7 +171,8 @@ def feedback_items(body: bytes) -> tuple[list[FeedbackItem | FeedbackResult], bo
 
 def _item(body: bytes) -> FeedbackItem | FeedbackResult:
     try:
-        return decoded(body, FeedbackItem)  # type: ignore[no-any-return]
+        item: FeedbackItem = decoded(body, FeedbackItem)
+        return item
     except Refusal as refusal:
         problem = refusal.problem
         return FeedbackResult(

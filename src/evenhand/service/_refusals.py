@@ -19,7 +19,7 @@ from evenhand.service._bodies import CertificateShown, ProblemShown
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1
-FOLDED = "is so old that it has been folded into the counters"
+FOLDED = "it is so old that it has been folded into the counters"
 # What msgspec says: "Expected `float`, got `str` - at `$.arms[0].floor`".
 COMPLAINT = re.compile(
     r"^(?P<rule>.*?)(?:, got [^-]*?)?(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL
@@ -77,7 +77,7 @@ def conflict(detail: str) -> Refusal:
 
 def folded(decision: str) -> Refusal:
     """Return the refusal of what would need the details of a decision that are gone."""
-    return Refusal(410, "gone", f"decision {brief(decision)} {FOLDED}")
+    return Refusal(410, "gone", f"decision {brief(decision)} is gone: {FOLDED}")
 
 
 def bad_input(detail: str, field: str, rule: str, value: Any = UNSET) -> Refusal:

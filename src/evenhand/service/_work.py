@@ -16,9 +16,6 @@ from evenhand.service._edition import Edition, check_floors
 from evenhand.service._events import Change, Event, History, Kind, Made, encode, histories
 from evenhand.service._stores._store import Head, Transaction
 
-# How many earlier rosters of a bandit are kept at hand, for feedback that comes late.
-ROSTERS = 8
-
 
 class Answer(NamedTuple):
     """What is answered: a status, a body, and what a decision was made from if that is wanted."""
@@ -26,7 +23,6 @@ class Answer(NamedTuple):
     status: int
     body: Any = None
     drawn: Drawn | None = None
-    bandit: Bandit | None = None
 
 
 class Work:
@@ -63,7 +59,7 @@ class Work:
             return self._ahead.popleft(), None
         return self.bandit.decide(awake, explain)
 
-    def note(self, kind: Kind, decision: str, body: Struct | None) -> Event:
+    def note(self, kind: Kind, decision: str, body: Struct | None) -> None:
         """Write an event, at the end of the transaction."""
         self.bandit.seq += 1
         event = Event(
@@ -75,17 +71,14 @@ class Work:
             self._histories[decision] = History(event, body)
         elif decision:
             self._histories[decision].add(kind, body)
-        return event
 
     def roster(self, edition: int) -> Roster:
         """Return the arms of one of the editions."""
-        known = self.bandit.rosters
-        if edition not in known:
-            if len(known) >= ROSTERS:
-                known.pop(next(iter(known)))
+        known = self.bandit.roster_of(edition)
+        if known is None:
             body = self.transaction.edition(self.bandit.key, edition)
-            known[edition] = Edition.from_bytes(body).roster
-        return known[edition]
+            known = self.bandit.remember(Edition.from_bytes(body))
+        return known
 
     def change(
         self,

@@ -204,8 +204,8 @@ class Statements:
     def put_key(self, key: Key) -> None:
         """Write a key."""
         self._run("DELETE FROM keys WHERE id = ?", key.id)
-        values = key._replace(scopes=json.dumps(key.scopes))  # type: ignore[arg-type]
-        self._run("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", *values)
+        known = key.id, key.label, json.dumps(key.scopes), *key[3:]
+        self._run("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", *known)
 
     def _body(self, statement: str, *values: Any) -> bytes:
         found = self._run(statement, *values).fetchone()
