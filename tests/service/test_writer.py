@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 
@@ -173,31 +172,28 @@ def test_two_servers_let_feedback_expire_once(url_of, monkeypatch):
 
 
 def test_a_disk_that_is_slow_is_waited_for_in_a_thread(url_of, monkeypatch):
+    now, takes, in_loop = [0.0], [0.0], []
+
     async def test(writer, clerk, sizes):
-        await writer.hand_in(create("shelf", BODY))
-        assert writer._commits.quick
+        writer._commits = _writer._Commits(clock=lambda: now[0])
         begin = clerk.begin
 
-        def slow(*given, **more):
+        def watched(*given, **more):
             pending = begin(*given, **more)
-            threads = []
 
             def commit():
-                threads.append(threading.current_thread() is threading.main_thread())
-                time.sleep(0.1)
+                in_loop.append(threading.current_thread() is threading.main_thread())
+                now[0] += takes[0]
                 pending.commit()
 
-            seen.append(threads)
             return pending._replace(commit=commit)
 
-        seen = []
-        monkeypatch.setattr(clerk, "begin", slow)
-        for _ in range(3):
-            await writer.hand_in(Ask("shelf", None, None, False))
-        assert seen == [[True], [False], [False]]
-        monkeypatch.undo()
-        for _ in range(60):
-            await writer.hand_in(Ask("shelf", None, None, False))
-        assert writer._commits.quick
+        monkeypatch.setattr(clerk, "begin", watched)
+        await writer.hand_in(create("shelf", BODY))
+        for takes[0], times in ((0.1, 3), (0.0, 60)):
+            for _ in range(times):
+                await writer.hand_in(Ask("shelf", None, None, False))
+        assert in_loop[:4] == [True, True, False, False]
+        assert in_loop[-1]
 
     with_writer(url_of("sqlite"), test)

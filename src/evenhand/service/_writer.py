@@ -44,8 +44,8 @@ class _Request(NamedTuple):
 class _Commits:
     """How long commits have taken lately: quick ones are not worth the way to a thread and back."""
 
-    def __init__(self) -> None:
-        self._seconds = 0.0
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock, self._seconds = clock, 0.0
 
     @property
     def quick(self) -> bool:
@@ -54,11 +54,11 @@ class _Commits:
 
     def time(self, commit: Callable[[], None]) -> None:
         """Commit."""
-        start = time.perf_counter()
+        start = self._clock()
         try:
             commit()
         finally:
-            self._seconds += (time.perf_counter() - start - self._seconds) / RECENT
+            self._seconds += (self._clock() - start - self._seconds) / RECENT
 
 
 class Writer:
