@@ -59,7 +59,8 @@ class Model:
         self.arms = {arm: {"born": 0, "paused": False} for arm in ARMS[:3]}
         self.decisions: dict[str, dict] = {}
         self.order: list[str] = []
-        self.rounds = self.made = 0
+        self.rounds = self.made = self.told = self.expired = 0
+        self.reward = 0.0
 
     def ask(self, id_, awake, now):
         if id_ in self.decisions:
@@ -97,7 +98,7 @@ class Model:
             return "expired"
         known["told"].update(news)
         for arm, reward in news.items():
-            self._add(arm, known["number"], feedbacks=1, reward_sums=reward, pending=-1)
+            self._learn(arm, known["number"], reward)
         return "applied"
 
     def cancel(self, id_):
@@ -121,17 +122,24 @@ class Model:
                 known["end"] = "expired"
                 for arm in known["chosen"]:
                     if arm not in known["told"]:
-                        self._add(arm, known["number"], feedbacks=1, pending=-1)
+                        self.expired += 1
+                        self._learn(arm, known["number"], 0.0)
 
     def join(self, arm):
         self.arms[arm] = {"born": self.made, "paused": False}
 
+    def _learn(self, arm, number, reward):
+        if self._add(arm, number, feedbacks=1, reward_sums=reward, pending=-1):
+            self.told += 1
+            self.reward += reward
+
     def _add(self, arm, number=None, **amounts):
-        """Add to the sums of an arm, if it is the one that was decided about."""
+        """Add to the sums of an arm, if it is the one that was decided about; say whether."""
         known = self.arms.get(arm)
-        if known is not None and (number is None or known["born"] < number):
-            for what, amount in amounts.items():
-                known[what] = known.get(what, 0) + amount
+        there = known is not None and (number is None or known["born"] < number)
+        for what, amount in amounts.items() if there else ():
+            known[what] = known.get(what, 0) + amount
+        return there
 
     def sums(self, what):
         return {arm: known.get(what, 0) for arm, known in self.arms.items()}
@@ -257,6 +265,8 @@ class Machine(RuleBasedStateMachine):
             numbers = listed(found.counters)
             assert numbers["rounds"] == self.model.rounds
             assert numbers["latest"] == self.model.made
+            for what in ("told", "expired", "reward"):
+                assert numbers[what] == getattr(self.model, what), what
             pairs = {"awake_counts": "awake"}
             for what in ("played", "awake_counts", "feedbacks", "reward_sums", "pending"):
                 sums = dict(zip(names, numbers[what], strict=True))

@@ -56,7 +56,8 @@ class Bandit(Arms):
         self.key, self.version, self.edition = key, 0, edition
         self._rosters: dict[int, Roster] = {}
         self.remember(edition)
-        self.seq = self.checked = 0
+        self.seq = self.checked = self.told = self.expired = 0
+        self.reward = 0.0
         self._binarised = policy.forms.binarised
         self.pending: Integers = np.zeros(len(self.problem.arms), dtype=np.int64)
         self._adopt(edition.roster, self._state, self._base)
@@ -74,7 +75,8 @@ class Bandit(Arms):
     @property
     def counters(self) -> Counters:
         """What the log adds up to; the arrays are those at work."""
-        return Counters(self.seq, self.latest, self.checked, self._state, self.pending)
+        sums = self.seq, self.latest, self.checked, self.told, self.expired, self.reward
+        return Counters(*sums, self._state, self.pending)
 
     def awake_counts(self) -> dict[str, float]:
         """Return in how many rounds each arm was awake, or what they weigh."""
@@ -87,6 +89,7 @@ class Bandit(Arms):
         self._state.debts[:] = cumulative_debts(self._state, self._roster.terms)
         self.pending = counters.pending
         self.seq, self.checked = counters.seq, counters.checked
+        self.told, self.expired, self.reward = counters[3:6]
         self._ledger.latest = counters.latest
         self._desk.read()
         self.version = version
@@ -138,6 +141,9 @@ class Bandit(Arms):
             there = [arm for arm in news if took_part(roster, arm, made.number)]
         places = np.array([roster.position[arm] for arm in there], dtype=np.int64)
         rewards = [news[arm] for arm in there]
+        self.told += len(there)
+        for arm, place in zip(there, places.tolist(), strict=True):
+            self.reward += news[arm] * roster.terms.weights.item(place)
         if self._binarised:
             rewards = [float(flipped(reward, self._rng)) for reward in rewards]
         self._desk.learn(places, rewards, made.time, self._rng)

@@ -9,7 +9,8 @@ import numpy as np
 from evenhand._base.arrays import Integers
 from evenhand.policies._state import State, new_state
 
-HEADER = 6
+WHOLE = 8
+HEADER = WHOLE + 1
 
 
 class Counters(NamedTuple):
@@ -23,6 +24,10 @@ class Counters(NamedTuple):
         How many decisions were made, cancelled ones included.
     checked
         The number of the last event whose decision has been looked at for being overdue.
+    told, expired
+        How many plays were learned from, and of how many nothing was heard in time.
+    reward
+        What those that were learned from returned, weighed by the arms' weights.
     state
         Rounds, plays, awake counts and rewards; debts are worked out from them and the promises.
     pending
@@ -32,44 +37,49 @@ class Counters(NamedTuple):
     seq: int
     latest: int
     checked: int
+    told: int
+    expired: int
+    reward: float
     state: State
     pending: Integers
 
 
 def no_counters(arms: int) -> Counters:
     """Return the counters of a bandit whose log is empty."""
-    return Counters(0, 0, 0, new_state(arms), np.zeros(arms, dtype=np.int64))
+    return Counters(0, 0, 0, 0, 0, 0.0, new_state(arms), np.zeros(arms, dtype=np.int64))
 
 
 def packed(counters: Counters) -> bytes:
     """Return counters as bytes; debts are left out.
 
-    >>> unpacked(packed(no_counters(2)))[:3]
-    (0, 0, 0)
+    >>> unpacked(packed(no_counters(2)))[:6]
+    (0, 0, 0, 0, 0, 0.0)
     """
     state = counters.state
-    header = (*counters[:3], *(int(number[0]) for number in state[:3]))
-    whole = np.array(header, "<i8"), np.asarray(state.played, "<i8"), counters.pending
+    clock = (int(number[0]) for number in state[:3])
+    header = np.array((*counters[:5], *clock), "<i8"), np.array([counters.reward], "<f8")
+    whole = *header, np.asarray(state.played, "<i8"), counters.pending
     sums = (np.asarray(column, "<f8") for column in state[4:7])
     return b"".join(column.tobytes() for column in (*whole, *sums))
 
 
 def unpacked(body: bytes) -> Counters:
     """Return the counters that bytes hold, with debts of 0."""
-    seq, latest, checked, rounds, cancelled, epoch = np.frombuffer(body, "<i8", HEADER).tolist()
+    *sums, rounds, cancelled, epoch = np.frombuffer(body, "<i8", WHOLE).tolist()
+    reward = np.frombuffer(body, "<f8", 1, 8 * WHOLE).item()
     arms = (len(body) // 8 - HEADER) // 5
     whole = np.frombuffer(body, "<i8", 2 * arms, 8 * HEADER).reshape(2, arms)
-    sums = np.frombuffer(body, "<f8", 3 * arms, 8 * (HEADER + 2 * arms)).reshape(3, arms)
+    lists = np.frombuffer(body, "<f8", 3 * arms, 8 * (HEADER + 2 * arms)).reshape(3, arms)
     clock = [np.array([number]) for number in (rounds, cancelled, epoch)]
-    state = State._make([*clock, whole[0].copy(), *sums.copy(), np.zeros(arms)])
-    return Counters(seq, latest, checked, state, whole[1].copy())
+    state = State._make([*clock, whole[0].copy(), *lists.copy(), np.zeros(arms)])
+    return Counters(*sums, reward, state, whole[1].copy())
 
 
 def listed(counters: Counters) -> dict[str, Any]:
     """Return counters as plain numbers by name, debts left out."""
     state = counters.state
     return {
-        **{name: getattr(counters, name) for name in ("seq", "latest", "checked")},
+        **dict(zip(Counters._fields[:6], counters[:6], strict=True)),
         **{name: int(getattr(state, name)[0]) for name in State._fields[:3]},
         **{name: getattr(state, name).tolist() for name in State._fields[3:7]},
         "pending": counters.pending.tolist(),
@@ -82,4 +92,4 @@ def from_lists(numbers: dict[str, Any]) -> Counters:
     played, pending = (np.array(numbers[name], dtype=np.int64) for name in ("played", "pending"))
     sums = (np.array(numbers[name], dtype=np.float64) for name in State._fields[4:7])
     state = State._make([*clock, played, *sums, np.zeros(played.size)])
-    return Counters(numbers["seq"], numbers["latest"], numbers["checked"], state, pending)
+    return Counters(*(numbers[name] for name in Counters._fields[:6]), state, pending)

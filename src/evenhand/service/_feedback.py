@@ -105,6 +105,7 @@ def expire(work: Work, history: History, made: Made) -> None:
     """Await no more feedback on a decision; the rule says what counts for what never came."""
     unheard = [arm for arm in chosen_names(work, made) if arm not in history.told]
     default = work.bandit.edition.feedback.default_reward
+    work.bandit.expired += len(unheard)
     told = None
     if default is None:
         work.bandit.await_no_more(made, unheard)

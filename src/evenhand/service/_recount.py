@@ -34,10 +34,10 @@ class Difference(NamedTuple):
 class Arm:
     """What the log says of one arm; ``born`` is the number of decisions before it joined."""
 
-    __slots__ = ("awake", "born", "feedbacks", "pending", "played", "reward_sum")
+    __slots__ = ("awake", "born", "feedbacks", "pending", "played", "reward_sum", "weight")
 
     def __init__(self, born: int) -> None:
-        self.born, self.played, self.pending = born, 0, 0
+        self.born, self.played, self.pending, self.weight = born, 0, 0, 1.0
         self.awake = self.feedbacks = self.reward_sum = 0.0
 
 
@@ -53,7 +53,8 @@ class Recount:
         self._arms: dict[str, Arm] = {}
         self._made: dict[str, Made] = {}
         self._half_life = math.inf
-        self.seq = self.latest = self.rounds = self.cancelled = 0
+        self.seq = self.latest = self.rounds = self.cancelled = self.told = self.expired = 0
+        self.reward = 0.0
         self.edition, self.through = 0, 0
         fold = view.fold(key)
         if fold is not None:
@@ -64,10 +65,12 @@ class Recount:
         folded, roster = unpacked(fold.counters), self._adopt(fold.edition)
         state, self.through = folded.state, fold.through
         self.seq, self.latest = folded.seq, folded.latest
+        self.told, self.expired, self.reward = folded[3:6]
         self.rounds, self.cancelled = int(state.rounds[0]), int(state.cancelled[0])
         scale = math.ldexp(1.0, int(state.epoch[0]) - self._epoch)
         for i, name in enumerate(roster.problem.arms):
             arm = self._arms[name] = Arm(int(roster.marks.born[i]))
+            arm.weight = float(roster.problem.weights[i])
             arm.played, arm.pending = int(state.played[i]), int(folded.pending[i])
             arm.awake = float(state.awake_counts[i]) * scale
             arm.feedbacks = float(state.feedbacks[i]) * scale
@@ -103,7 +106,8 @@ class Recount:
         sums = [(arm.awake, arm.feedbacks, arm.reward_sum) for arm in arms]
         state = State._make([*clock, played, *np.array(sums).T, np.zeros(len(arms))])
         pending = np.array([arm.pending for arm in arms], dtype=np.int64)
-        return Counters(self.seq, self.latest, checked, state, pending)
+        sums = self.seq, self.latest, checked, self.told, self.expired, self.reward
+        return Counters(*sums, state, pending)
 
     def _adopt(self, number: int) -> Roster:
         edition: Edition = self._editions[number]
@@ -148,11 +152,14 @@ class Recount:
         weight = self._weight(made)
         for name, reward in told.counted.items():
             arm = self._arms[name]
+            self.told += 1
+            self.reward += told.rewards[name] * arm.weight
             arm.feedbacks += weight
             arm.reward_sum += weight * reward
             arm.pending -= 1
 
     def _expired(self, made: Made, expired: Expired) -> None:
+        self.expired += len(expired.arms)
         if expired.told is not None:
             self._told(made, expired.told)
         else:
@@ -172,8 +179,10 @@ class Recount:
             arm.pending -= 1
 
     def _changed(self, change: Change) -> None:
-        names = self._adopt(change.edition).problem.arms
-        self._arms = {name: self._arms.get(name) or Arm(self.latest) for name in names}
+        problem = self._adopt(change.edition).problem
+        self._arms = {name: self._arms.get(name) or Arm(self.latest) for name in problem.arms}
+        for arm, weight in zip(self._arms.values(), problem.weights.tolist(), strict=True):
+            arm.weight = weight
         for name, count in change.awake_counts.items():
             self._arms[name].awake = count * math.ldexp(1.0, change.epoch - self._epoch)
 
@@ -204,6 +213,6 @@ def verify(view: View, name: str) -> tuple[int, list[Difference]]:
                 for arm, counted, kept in pairs
                 if not math.isclose(counted, kept, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
             ]
-        elif numbers[what] != value:
+        elif not math.isclose(numbers[what], value, rel_tol=TOLERANCE):
             found.append(Difference(what, numbers[what], value))
     return recount.seq - first, found
