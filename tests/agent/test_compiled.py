@@ -137,9 +137,10 @@ def test_many_decisions_at_once_are_as_many_one_by_one(name, awake):
     if made is None:
         assert agents[0].policy.randomness == "own"
         return
-    for chosen in made:
-        alone = agents[1]._desk.decide(places, agents[1]._rng)[0]
+    for chosen, samples in zip(*made, strict=True):
+        alone, drawn, _ = agents[1]._desk.decide(places, agents[1]._rng)
         assert chosen.tolist() == alone.tolist()
+        assert samples.tolist() == drawn.tolist()
     for one, other in zip(agents[0]._state, agents[1]._state, strict=True):
         assert one.tolist() == other.tolist()
 
@@ -147,7 +148,8 @@ def test_many_decisions_at_once_are_as_many_one_by_one(name, awake):
 def test_many_decisions_at_once_are_the_same_in_machine_code():
     agents = [twelve_arms("tscsf-b", compiled=compiled) for compiled in (True, False)]
     made = [agent._desk.decide_many(50, np.arange(12), agent._rng) for agent in agents]
-    assert [chosen.tolist() for chosen in made[0]] == [chosen.tolist() for chosen in made[1]]
+    one, other = ([chosen.tolist() for chosen in many.chosen] for many in made)
+    assert one == other
 
 
 def test_decisions_of_which_one_depends_on_the_last_are_not_made_at_once():

@@ -9,8 +9,8 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi import checks as openapi_checks
 
+from evenhand.service._api_page import PROBLEMS
 from evenhand.service._openapi import openapi
-from evenhand.service._page import PROBLEMS
 from evenhand.service._routes import OPERATIONS
 
 CHECKS = [
@@ -19,7 +19,8 @@ CHECKS = [
     openapi_checks.content_type_conformance,
     openapi_checks.response_schema_conformance,
 ]
-schema = schemathesis.openapi.from_dict(openapi(OPERATIONS))
+# A stream does not end: it is followed in test_live.
+schema = schemathesis.openapi.from_dict(openapi(OPERATIONS)).exclude(path="/v1/live")
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +50,15 @@ def test_every_operation_is_described_once():
     described = [
         (path, method) for path, methods in document["paths"].items() for method in methods
     ]
-    assert len(described) == len(OPERATIONS)
+    assert len(described) == sum(operation.listed for operation in OPERATIONS)
+    assert ("/", "get") not in described
     ids = [o["operationId"] for methods in document["paths"].values() for o in methods.values()]
     assert len(set(ids)) == len(ids)
 
 
 def test_what_writes_may_be_busy_unavailable_or_full():
     for operation in OPERATIONS:
-        if operation.method != "GET":
+        if operation.method != "GET" and operation.scope != "read":
             assert {429, 503, 507} <= set(operation.answers)
 
 

@@ -27,7 +27,7 @@ def played(floors, plays, awake_sets, rounds=600, means=None):
         if rewards:
             clerk.carry_out([Tell("shelf", [FeedbackItem(str(number), rewards)])])
     with clerk.store.view() as view:
-        return state_of("shelf", find_bandit(view, "shelf")), clerk
+        return state_of("shelf", find_bandit(view, "shelf"), 1_000.0), clerk
 
 
 def independent(*chances):
@@ -98,7 +98,7 @@ def test_a_paused_arm_keeps_its_rate_and_is_owed_nothing():
     for number in range(100):
         clerk.carry_out([Ask("shelf", f"p{number}", None, False)])
     with clerk.store.view() as view:
-        state = state_of("shelf", find_bandit(view, "shelf"))
+        state = state_of("shelf", find_bandit(view, "shelf"), 1_000.0)
     rested = next(arm for arm in state.arms if arm.name == "arm-0")
     assert rested.paused
     assert rested.rate == before["arm-0"]
@@ -110,6 +110,6 @@ def test_feedback_that_never_comes_is_noticed():
     clerk.carry_out([create("shelf", BanditBody([Arm("a"), Arm("b")], 1))])
     clerk.carry_out([Ask("shelf", None, None, False) for _ in range(150)])
     with clerk.store.view() as view:
-        [warning] = state_of("shelf", find_bandit(view, "shelf")).warnings
+        [warning] = state_of("shelf", find_bandit(view, "shelf"), 1_000.0).warnings
     assert warning.kind == "feedback-missing"
     assert "150 of 150" in warning.detail

@@ -165,12 +165,12 @@ def test_a_bandit_moves_from_one_store_to_another(source, target, folded, url_of
         compact(first, "shelf", -1e12, chunk=50)
     with first.view() as view:
         lines = list(export_lines(view))
-        state = state_of("shelf", find_bandit(view, "shelf"))
+        state = state_of("shelf", find_bandit(view, "shelf"), 1_000.0)
     assert list(import_lines(second, lines)) == ["shelf"]
     assert counted(second) == counted(first)
     with second.view() as view:
         assert list(export_lines(view, ["shelf"])) == lines
-        assert state_of("shelf", find_bandit(view, "shelf")) == state
+        assert state_of("shelf", find_bandit(view, "shelf"), 1_000.0) == state
     Clerk(second, now=clock).carry_out([Ask("shelf", "new", None, False)])
     assert counted(second)["latest"] == 121
     for store in (first, second):

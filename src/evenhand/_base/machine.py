@@ -22,6 +22,7 @@ from evenhand._base.checks import fail
 from evenhand._base.extras import load
 
 Function = Callable[..., Any]
+Maker = Callable[[Function], Function]
 LARGE = 400
 CONSTANTS = (bool, int, float, str, tuple, np.ndarray)
 KNOWN_TO_NUMBA = {*sys.stdlib_module_names, "numba", "numpy", "scipy"}
@@ -72,9 +73,18 @@ def interpreted(function: Function, **given: Any) -> Function:
     return FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
 
 
+def maker(machine: bool) -> Maker:
+    """Return what makes functions ready: by compiling them, or by leaving them as they are.
+
+    >>> maker(False)(len)
+    <built-in function len>
+    """
+    return compiled if machine else interpreted
+
+
 def compiled_if_large(function: Function, arms: int) -> Function:
     """Interpret for few arms, compile for many: the bits are the same, the waiting is not."""
-    return compiled(function) if arms > LARGE else function
+    return maker(arms > LARGE)(function)
 
 
 def digest(function: Function, **given: Any) -> str:

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -45,6 +45,13 @@ CONSTANTS = len(EtaOnly._fields)
 PAYS_FROM = 10
 SLOW_SECONDS = 1.0
 log = logging.getLogger(__name__)
+
+
+class Many(NamedTuple):
+    """Decisions in a row: the chosen arms of each, and its samples, none if none were drawn."""
+
+    chosen: list[Integers]
+    samples: list[Floats]
 
 
 class Desk:
@@ -113,9 +120,7 @@ class Desk:
             return self._settled(awake, rng), samples, scores
         return chosen if count == self._places else chosen[:count], samples, scores
 
-    def decide_many(
-        self, count: int, awake: Integers, rng: np.random.Generator
-    ) -> list[Integers] | None:
+    def decide_many(self, count: int, awake: Integers, rng: np.random.Generator) -> Many | None:
         """Choose arms for many decisions in a row with the same arms awake, in one call.
 
         The choices are those that as many calls of :meth:`decide` would make. None if that cannot
@@ -124,7 +129,7 @@ class Desk:
         forms = self._forms
         if self._own or forms.exploration > 0.0 or forms.half_life < np.inf:
             return None
-        found: list[Integers] = []
+        found, drawn = Many([], [])
         while len(found) < count:
             size = count - len(found)
             samples = np.empty((size, 0))
@@ -135,7 +140,8 @@ class Desk:
             found += list(chosen[:made, :number])
             if made < size:
                 found.append(self._settled(awake, rng))
-        return found
+            drawn += list(samples[: made + 1])
+        return Many(found, drawn)
 
     def learn(
         self, arms: Integers, rewards: Sequence[Any], round_: int, rng: np.random.Generator

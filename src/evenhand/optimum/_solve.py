@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
-from evenhand._base.machine import compiled_if_large
+from evenhand._base.machine import LARGE, Maker, maker
 from evenhand._base.nature import Awake
 from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.optimum._feasibility import headroom, worst_prefix
@@ -75,9 +75,18 @@ class Optimum:
 
 
 def solve(
-    values: Floats, floors: Floats, plays: int, awake: Awake, arms: Sequence[str] | None = None
+    values: Floats,
+    floors: Floats,
+    plays: int,
+    awake: Awake,
+    arms: Sequence[str] | None = None,
+    *,
+    compiled: bool | None = None,
 ) -> Optimum:
     """Return the optimum for given values ``w_i u_i``, floors, plays and availability.
+
+    Independent arms are solved by machine code if there are many of them, or if ``compiled`` says
+    so; the bits are the same.
 
     Raises
     ------
@@ -96,7 +105,9 @@ def solve(
     """
     plays, labels = min(plays, values.size), _labels(values.size, arms)
     if awake.probabilities.size:
-        return _solve_independent(values, floors, plays, awake.probabilities, labels)
+        if compiled is None:
+            compiled = values.size > LARGE
+        return _solve_independent(values, floors, plays, awake.probabilities, labels, compiled)
     table = distinct(awake.members, awake.chances, plays)
     return _solve_joint(values, floors, table, labels)
 
@@ -107,8 +118,9 @@ def solve_mixture(
     """Return the optimal policy as a mixture of priority orders; see :func:`solve`."""
     plays, labels = min(plays, values.size), _labels(values.size, arms)
     if awake.probabilities.size:
-        kept = _fitting(floors, plays, awake.probabilities, labels)[1]
-        solver = compiled_if_large(solve_independent, values.size)
+        made = maker(values.size > LARGE)
+        kept = _fitting(floors, plays, awake.probabilities, labels, made)[1]
+        solver = made(solve_independent)
         rates, _, _, entry = solver(values, kept, awake.probabilities, plays)
         return as_mixture(independent_blocks(rates, entry, awake.probabilities, plays))
     table = distinct(awake.members, awake.chances, plays)
@@ -134,11 +146,10 @@ def _kept(floors: Floats, room: float) -> Floats:
 
 
 def _fitting(
-    floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
+    floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...], made: Maker
 ) -> tuple[float, Floats]:
     """Return the headroom and the floors on or inside the boundary, or raise the certificate."""
-    limit = compiled_if_large(headroom, floors.size)
-    room = check_fitting(floors, plays, probabilities, arms, limit)
+    room = check_fitting(floors, plays, probabilities, arms, made(headroom))
     return room, _kept(floors, room)
 
 
@@ -163,12 +174,16 @@ def check_fitting(
 
 
 def _solve_independent(
-    values: Floats, floors: Floats, plays: int, probabilities: Floats, arms: tuple[str, ...]
+    values: Floats,
+    floors: Floats,
+    plays: int,
+    probabilities: Floats,
+    arms: tuple[str, ...],
+    compiled: bool,
 ) -> Optimum:
-    room, kept = _fitting(floors, plays, probabilities, arms)
-    limit = compiled_if_large(headroom, values.size)
-    free = compiled_if_large(unbound_value, values.size)
-    solver = compiled_if_large(solve_independent, values.size)
+    made = maker(compiled)
+    room, kept = _fitting(floors, plays, probabilities, arms, made)
+    limit, free, solver = made(headroom), made(unbound_value), made(solve_independent)
     rates, prices, bound, _ = solver(values, kept, probabilities, plays)
     return Optimum(
         arms,

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
+from evenhand._base.arrays import Integers
 from evenhand._base.checks import fail
 from evenhand.agent._arms import Arms
 from evenhand.agent._cancelling import as_if_never_made
 from evenhand.agent._desk import Compiled
 from evenhand.agent._ledger import Entry
-from evenhand.agent._reasons import prices_of, reasons
+from evenhand.agent._reasons import prices_of
 from evenhand.agent._roster import Roster, mask_of_names, took_part
-from evenhand.policies import Policy
-from evenhand.policies._policy import Moment
 from evenhand.policies._state import cumulative_debts
 from evenhand.policies._steps import flipped
-from evenhand.service._bodies import FeedbackRule, Reason
+from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import Counters
 from evenhand.service._edition import Edition, serving_policy
 from evenhand.service._events import Made, Told
+from evenhand.service._why import Drawn, DrawnMany, Source
 
 # The reasons of more arms would take seconds to work out.
 MOST_EXPLAINED = 2_000
-
-
 ROSTERS = 8
-
-
-class Drawn(NamedTuple):
-    """What a decision was made from, kept until its reasons have been worked out."""
-
-    policy: Policy
-    arms: tuple[str, ...]
-    moment: Moment
-    chosen: Integers
-    samples: Floats
-    scores: Floats
-    prices: Floats | None
 
 
 class Bandit(Arms):
@@ -94,7 +78,7 @@ class Bandit(Arms):
         self._desk.read()
         self.version = version
 
-    def decide(self, awake: Sequence[str] | None, explain: bool) -> tuple[Made, Drawn | None]:
+    def decide(self, awake: Sequence[str] | None, explain: bool) -> tuple[Made, Source | None]:
         """Choose arms; clock, debts and plays under way advance at once."""
         roster, state = self._roster, self._state
         if awake is None:
@@ -105,7 +89,7 @@ class Bandit(Arms):
             here = np.flatnonzero(mask & ~roster.terms.paused)
         if explain and here.size > MOST_EXPLAINED:
             fail("awake arms of an explained decision", f"at most {MOST_EXPLAINED}", here.size)
-        moment = self._moment(here) if explain else None
+        moment = self._moment(here) if here.size <= MOST_EXPLAINED else None
         chosen, samples, scores = self._desk.decide(here, self._rng)
         self._ledger.latest += 1
         self.pending[chosen] += 1
@@ -113,19 +97,26 @@ class Bandit(Arms):
         if moment is None:
             return made, None
         kept, prices = scores[: here.size].copy(), prices_of(self._desk.memory)
-        return made, Drawn(self._policy, self.arms, moment, chosen, samples, kept, prices)
+        drawn = Drawn(self._policy, self.arms, moment, chosen, samples, kept, prices)
+        return made, Source(drawn)
 
-    def decide_many(self, count: int) -> list[Made]:
+    def decide_many(self, count: int) -> list[tuple[Made, Source | None]]:
         """Choose arms for many decisions in a row, with all arms awake: cheaper than one by one."""
-        before, last = self.latest, int(self._state.rounds[0])
-        many = self._desk.decide_many(count, self._roster.everyone, self._rng)
+        before, last, here = self.latest, int(self._state.rounds[0]), self._roster.everyone
+        moment = self._moment(here) if here.size <= MOST_EXPLAINED else None
+        many = self._desk.decide_many(count, here, self._rng)
         if many is None:
-            return [self.decide(None, False)[0] for _ in range(count)]
+            return [self.decide(None, False) for _ in range(count)]
         self._ledger.latest += count
-        np.add.at(self.pending, np.concatenate(many), 1)
-        return [
-            self._made(chosen, before + i, last + i, None) for i, chosen in enumerate(many, start=1)
+        np.add.at(self.pending, np.concatenate(many.chosen), 1)
+        made = [
+            self._made(chosen, before + i, last + i, None)
+            for i, chosen in enumerate(many.chosen, start=1)
         ]
+        if moment is None:
+            return [(one, None) for one in made]
+        drawn = DrawnMany(self._policy, self.arms, moment, *many)
+        return [(one, Source(drawn, place)) for place, one in enumerate(made)]
 
     def _made(self, chosen: Integers, number: int, round_: int, awake: bytes | None) -> Made:
         """Return a decision as the log has it."""
@@ -203,11 +194,6 @@ class Bandit(Arms):
     def roster_of(self, edition: int) -> Roster | None:
         """Return the arms of an edition that is at hand."""
         return self._rosters.get(edition)
-
-
-def reasons_of(drawn: Drawn) -> list[Reason]:
-    """Work out why arms were chosen, and how likely that was; takes its time."""
-    return [Reason(*line) for line in reasons(*drawn)]
 
 
 def awake_bits(named: bytes, roster: Roster) -> bytes:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from evenhand.errors import Certificate
+
 MOST_ARMS = 10_000
 MOST_ITEMS = 1_000
 
@@ -15,6 +17,7 @@ Seconds: TypeAlias = Annotated[float, Meta(gt=0.0, le=1e9)]
 Plays: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
 Outcome: TypeAlias = Literal["applied", "duplicate", "conflict", "unknown", "expired", "invalid"]
+Standing: TypeAlias = Literal["kept", "behind", "impossible", "free", "paused"]
 DecisionState: TypeAlias = Literal["awaiting", "told", "expired", "cancelled"]
 Words: TypeAlias = dict[str, float | str | bool | None]
 
@@ -191,6 +194,11 @@ class CertificateShown(Struct):
     promised: float
     possible: float
 
+    @classmethod
+    def of(cls, proof: Certificate) -> CertificateShown:
+        """Return a proof as it is shown."""
+        return cls(list(proof.arms), proof.promised, proof.possible)
+
 
 class Warned(Struct, omit_defaults=True):
     """Something that somebody should look at."""
@@ -201,7 +209,12 @@ class Warned(Struct, omit_defaults=True):
 
 
 class ArmState(Struct):
-    """How one arm fares: rates are shares of the rounds since it joined."""
+    """How one arm fares: rates are shares of the rounds since it joined.
+
+    ``debt`` and ``ahead`` are plays, of which one is 0. An arm is ``behind`` if it is owed more
+    than three plays, ``impossible`` if it is one of those whose floors cannot all be kept, and
+    ``free`` if it has no floor.
+    """
 
     name: str
     played: int
@@ -209,6 +222,7 @@ class ArmState(Struct):
     floor: float
     weight: float
     debt: float
+    ahead: float
     shortfall: float
     estimate: float
     low: float
@@ -218,13 +232,23 @@ class ArmState(Struct):
     feedbacks: float
     pending: int
     paused: bool
+    standing: Standing
 
 
 class BanditState(Struct):
-    """How a bandit fares; a headroom of None stands for no floors at all."""
+    """How a bandit fares, at a time in seconds since 1970.
+
+    ``rounds`` are the ``decisions`` that were not cancelled; ``told`` and ``expired`` are plays,
+    and ``reward`` is what was told, weighed. A headroom of None stands for no floors at all.
+    """
 
     name: str
+    at: float
     rounds: int
+    decisions: int
+    told: int
+    expired: int
+    reward: float
     plays: int
     policy: str
     arms: list[ArmState]

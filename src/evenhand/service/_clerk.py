@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple, TypeAlias
 
 from evenhand.errors import InfeasibleFloors, InputError
-from evenhand.service import _changes, _decisions, _feedback
+from evenhand.service import _changes, _decisions, _feedback, _samples
 from evenhand.service import _commands as commands
 from evenhand.service._bandit import Bandit
 from evenhand.service._commands import Command, Create, decisions_of
@@ -23,6 +23,7 @@ from evenhand.service._machine import Machine
 from evenhand.service._refusals import Refusal, not_found, of_floors, of_input
 from evenhand.service._stores import Store
 from evenhand.service._stores._store import Locked, Transaction
+from evenhand.service._why import Recent
 from evenhand.service._work import Answer, Work
 
 Late: TypeAlias = Callable[[Sequence[str]], Sequence[Command]]
@@ -35,6 +36,7 @@ DEEDS: Mapping[type, Callable[[Work, Any], Answer]] = {
     commands.Join: _changes.join,
     commands.Note: _decisions.note,
     commands.Retire: _changes.retire,
+    commands.TakeSample: _samples.take,
     commands.ExpireOverdue: _feedback.expire_overdue,
     commands.Tell: _feedback.tell,
 }
@@ -70,6 +72,7 @@ class Clerk:
         self.store = store
         self._machine, self._now = machine, now
         self._bandits: dict[str, Bandit] = {}
+        self.recent = Recent()
 
     def carry_out(
         self, batch: Sequence[Command], late: Late | None = None
@@ -114,6 +117,8 @@ class Clerk:
         def commit() -> None:
             end.close()
             self._bandits.update(bandits)
+            for work in works.values():
+                self.recent.add(work.bandit.key, work.sources)
 
         return Pending(answers, commit)
 

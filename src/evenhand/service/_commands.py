@@ -100,8 +100,26 @@ class ExpireOverdue(Struct):
     bandit: str
 
 
+class TakeSample(Struct):
+    """Write down how a bandit stands; older samples are thinned out if that is wanted."""
+
+    bandit: str
+    thin: bool
+
+
 Command: TypeAlias = (
-    Create | Delete | Alter | Join | AlterArm | Retire | Ask | Note | Tell | Cancel | ExpireOverdue
+    Create
+    | Delete
+    | Alter
+    | Join
+    | AlterArm
+    | Retire
+    | Ask
+    | Note
+    | Tell
+    | Cancel
+    | ExpireOverdue
+    | TakeSample
 )
 
 

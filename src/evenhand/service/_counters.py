@@ -72,7 +72,7 @@ def unpacked(body: bytes) -> Counters:
     lists = np.frombuffer(body, "<f8", 3 * arms, 8 * (HEADER + 2 * arms)).reshape(3, arms)
     clock = [np.array([number]) for number in (rounds, cancelled, epoch)]
     state = State._make([*clock, whole[0].copy(), *lists.copy(), np.zeros(arms)])
-    return Counters(*sums, reward, state, whole[1].copy())
+    return Counters._make([*sums, reward, state, whole[1].copy()])
 
 
 def listed(counters: Counters) -> dict[str, Any]:
@@ -92,4 +92,4 @@ def from_lists(numbers: dict[str, Any]) -> Counters:
     played, pending = (np.array(numbers[name], dtype=np.int64) for name in ("played", "pending"))
     sums = (np.array(numbers[name], dtype=np.float64) for name in State._fields[4:7])
     state = State._make([*clock, played, *sums, np.zeros(played.size)])
-    return Counters(*(numbers[name] for name in Counters._fields[:6]), state, pending)
+    return Counters._make([*(numbers[name] for name in Counters._fields[:6]), state, pending])

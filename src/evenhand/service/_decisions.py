@@ -48,10 +48,10 @@ def ask(work: Work, command: Ask) -> Answer:
         decision = f"{int(work.now * 1000):011x}-{PROCESS}{next(_numbers):x}"
     elif (history := work.history(decision)) is not None:
         return _again(work, history, command)
-    made, drawn = work.decide(command.awake, command.explain)
+    made, source = work.decide(decision, command.awake, command.explain)
     work.note("decision", decision, made)
     body = DecisionMade(decision, made.names(work.bandit.arms), made.round)
-    return Answer(201, body, drawn)
+    return Answer(201, body, source if command.explain else None)
 
 
 def _again(work: Work, history: History, command: Ask) -> Answer:

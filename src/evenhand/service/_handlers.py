@@ -12,7 +12,6 @@ from msgspec import UNSET
 from evenhand._base.checks import NAME_RULE, brief, is_name
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service import _commands as commands
-from evenhand.service._bandit import reasons_of
 from evenhand.service._bodies import (
     ArmChange,
     ArmValues,
@@ -29,9 +28,11 @@ from evenhand.service._bodies import (
 from evenhand.service._edition import Edition, first_edition
 from evenhand.service._names import BANDIT_NAME, BANDIT_RULE, DOTS
 from evenhand.service._operations import Call, Reply, decoded
+from evenhand.service._pages import SAFE, TYPES
 from evenhand.service._reading import find_bandit, find_decision, log_lines
 from evenhand.service._refusals import Refusal, bad_input, of_floors, of_input
-from evenhand.service._state import state_of
+from evenhand.service._state import state_now
+from evenhand.service._why import reasons_of
 from evenhand.service._work import Answer
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ async def post_decision(service: Service, call: Call) -> Reply:
     command = commands.Ask(call.path["name"], asked.id, asked.awake, explain)
     answer = await _answer(service, command)
     service.metrics.decisions(command.bandit, answer.status)
-    if answer.drawn is not None:
-        reasons = await service.compute(reasons_of, answer.drawn)
+    if answer.source is not None:
+        reasons = await service.compute(reasons_of, answer.source)
         answer.body.reasons = reasons
         note = commands.Note(command.bandit, answer.body.id, reasons)
         kept = await service.writer.hand_in(note, urgent=True)
@@ -127,9 +128,12 @@ async def post_decision(service: Service, call: Call) -> Reply:
 
 
 async def get_decision(service: Service, call: Call) -> Reply:
-    """Show a decision."""
+    """Show a decision; if its reasons were not kept, they are worked out while they can be."""
     name, decision = call.path["name"], call.path["decision"]
-    return Reply(200, _encode(await service.read(lambda view: find_decision(view, name, decision))))
+    key, shown = await service.read(lambda view: find_decision(view, name, decision))
+    if shown.reasons is None and (source := service.recent.find(key, decision)) is not None:
+        shown.reasons = await service.compute(reasons_of, source)
+    return Reply(200, _encode(shown))
 
 
 async def delete_decision(service: Service, call: Call) -> Reply:
@@ -202,7 +206,7 @@ def decision_named(body: bytes) -> str:
 async def get_state(service: Service, call: Call) -> Reply:
     """Show how a bandit fares."""
     name = call.path["name"]
-    state = await service.read(lambda view: state_of(name, find_bandit(view, name)))
+    state = await service.read(lambda view: state_now(view, name, service.machine))
     return Reply(200, _encode(state))
 
 
@@ -239,7 +243,7 @@ async def get_openapi(service: Service, call: Call) -> Reply:
 
 async def get_docs(service: Service, call: Call) -> Reply:
     """Show the page about this API."""
-    return Reply(200, service.page, "text/html; charset=utf-8")
+    return Reply(200, service.api_page, TYPES["html"], SAFE)
 
 
 async def _answer(service: Service, command: commands.Command) -> Answer:

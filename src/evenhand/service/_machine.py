@@ -1,4 +1,4 @@
-"""Machine code for decisions, made ready beside the service: nobody waits for a compiler.
+"""Machine code for decisions and optima, made ready beside the service: nobody waits for it.
 
 The first time ever a policy takes half a minute to compile. That happens in a process of its own,
 which leaves the code on the disk; a thread then loads it. Until then decisions are interpreted, and
@@ -11,14 +11,22 @@ import logging
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import msgspec
+import numpy as np
 
+from evenhand._base.nature import Awake
 from evenhand.agent._desk import PAYS_FROM
+from evenhand.optimum._solve import solve
+from evenhand.policies._state import new_state
 from evenhand.service._bandit import Bandit
 from evenhand.service._bodies import Arm, BanditBody, Words
 from evenhand.service._edition import Edition, first_edition
+from evenhand.service._measured import Measured
 
+# With fewer arms the optimum takes a few milliseconds as it is.
+SOLVES_FROM = 50
 log = logging.getLogger(__name__)
 
 
@@ -26,7 +34,7 @@ class Machine:
     """Knows for which policies there is machine code, and sees to it that there will be."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, bool], bool] = {}
+        self._known: dict[str, bool] = {}
         self._compilers: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
@@ -35,11 +43,21 @@ class Machine:
         if len(edition.availability) < PAYS_FROM:
             return False
         # Parameters are numbers that machine code is given, but whether it forgets is part of it.
-        code = (str(edition.policy["name"]), edition.policy.get("half_life") is not None)
+        forgets = edition.policy.get("half_life") is not None
+        code = f"decisions by {edition.policy['name']}{', which forgets' if forgets else ''}"
+        words = msgspec.json.encode(edition.policy)
+        return self._is_ready(code, compile_policy, words)
+
+    def ready_to_solve(self, edition: Edition) -> bool:
+        """Say whether there is machine code for a bandit's optimum; if not, have it made ready."""
+        many = len(edition.availability) >= SOLVES_FROM
+        return many and self._is_ready("the optimum", compile_optimum)
+
+    def _is_ready(self, code: str, make: Callable[..., None], *given: bytes) -> bool:
         if code not in self._known:
             self._known[code] = False
-            words = msgspec.json.encode(edition.policy)
-            threading.Thread(target=self._make_ready, args=(code, words), daemon=True).start()
+            work = threading.Thread(target=self._make_ready, args=(code, make, *given), daemon=True)
+            work.start()
         return self._known[code]
 
     def stop(self) -> None:
@@ -48,18 +66,19 @@ class Machine:
         for compiler in list(self._compilers):
             compiler.kill()
 
-    def _make_ready(self, code: tuple[str, bool], words: bytes) -> None:
-        program = f"from {__name__} import compile_policy; compile_policy({words!r})"
+    def _make_ready(self, code: str, make: Callable[..., None], *given: bytes) -> None:
+        called = f"{make.__name__}({', '.join(map(repr, given))})"
+        program = f"from {__name__} import {make.__name__}; {called}"
         with subprocess.Popen([sys.executable, "-c", program]) as compiler:
             self._compilers.add(compiler)
             if self._stopped:
                 compiler.kill()
         self._compilers.discard(compiler)
         if compiler.returncode == 0 and not self._stopped:
-            compile_policy(words)
+            make(*given)
             self._known[code] = True
         elif not self._stopped:
-            log.warning("policy %s could not be compiled: it is interpreted", words.decode())
+            log.warning("%s could not be compiled, and will be interpreted", code)
 
 
 def compile_policy(words: bytes) -> None:
@@ -67,3 +86,10 @@ def compile_policy(words: bytes) -> None:
     arms = [Arm(str(i)) for i in range(PAYS_FROM)]
     policy = msgspec.json.decode(words, type=Words)
     Bandit(0, first_edition(BanditBody(arms, 1, policy)), True).decide_many(1)
+
+
+def compile_optimum() -> None:
+    """Compile what solves for the optimum and for the prices of a state, or load its code."""
+    edition = first_edition(BanditBody([Arm("a", floor=0.5), Arm("b")], 1))
+    solve(np.ones(2), np.zeros(2), 1, Awake(probabilities=np.ones(2)), compiled=True)
+    Measured(edition, new_state(2)).prices(compiled=True)

@@ -26,7 +26,8 @@ PATH_SCHEMAS: Mapping[str, Any] = {
 
 
 def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
-    """Return the OpenAPI document of some operations."""
+    """Return the OpenAPI document of some operations, but for those that lead to pages."""
+    operations = [operation for operation in operations if operation.listed]
     types = [
         kind
         for operation in operations

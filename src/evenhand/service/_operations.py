@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -21,12 +21,25 @@ class Call(NamedTuple):
     """A request: what its address and its body say."""
 
     path: Mapping[str, Any]
-    query: Mapping[str, str]
+    query: Mapping[str, list[str]]
     body: bytes
+    headers: Mapping[bytes, bytes]
+
+    def one(self, name: str, default: str) -> str:
+        """Return a query parameter: the last, if there are several."""
+        return self.query.get(name, [default])[-1]
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        """Return a query parameter that is one of some words, by default the first."""
+        given = self.one(name, choices[0])
+        if given not in choices:
+            rule = f"one of {', '.join(choices)}"
+            raise bad_input(f"{name} must be {rule}, got {brief(given)}", name, rule, given)
+        return given
 
     def flag(self, name: str) -> bool:
         """Return a query parameter that is true or false."""
-        given = self.query.get(name, "false")
+        given = self.one(name, "false")
         if given not in ("true", "false"):
             raise bad_input(
                 f"{name} must be true or false, got {brief(given)}", name, "true or false", given
@@ -35,9 +48,9 @@ class Call(NamedTuple):
 
     def whole(self, name: str, default: int, most: int, least: int = 0) -> int:
         """Return a query parameter that is a whole number within limits."""
-        given = self.query.get(name)
-        if given is None:
+        if name not in self.query:
             return default
+        given = self.one(name, "")
         if given.isascii() and given.isdigit() and len(given) < 20 and least <= int(given) <= most:
             return int(given)
         rule = f"a whole number from {least} to {most}"
@@ -45,11 +58,13 @@ class Call(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer."""
+    """An answer; if it has a ``flow``, that is its body, piece by piece."""
 
     status: int
     body: bytes = b""
     media_type: str = JSON
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    flow: AsyncGenerator[bytes, None] | None = None
 
 
 Handler: TypeAlias = "Callable[[Service, Call], Awaitable[Reply]]"
@@ -75,6 +90,8 @@ class Operation:
         Every status it may have but the common ones, with the type of the body.
     query
         Its query parameters: their JSON schemas and what they mean.
+    listed
+        Whether it belongs to the API; if not, it is the way to a page.
     """
 
     method: str
@@ -86,6 +103,7 @@ class Operation:
     answers: Mapping[int, Any] = field(default_factory=dict)
     query: Mapping[str, tuple[Mapping[str, Any], str]] = field(default_factory=dict)
     media_type: str = JSON
+    listed: bool = True
 
 
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}

@@ -16,6 +16,7 @@ from evenhand.service._events import (
     Event,
     Expired,
     Explained,
+    History,
     Made,
     Told,
     decode,
@@ -23,9 +24,12 @@ from evenhand.service._events import (
 )
 from evenhand.service._refusals import folded, not_found
 from evenhand.service._stores._store import Head, View
+from evenhand.service._views import DecisionList, DecisionListed
 
 # After so many bytes a page of a log ends, whatever its limit: the cursor leads on.
 MOST_BYTES = 4_000_000
+# How many events are looked through for each of the newest decisions that are wanted.
+WINDOWS = (4, 40)
 
 
 class Found(NamedTuple):
@@ -64,8 +68,8 @@ def find_bandit(view: View, name: str) -> Found:
     return Found(head.key, edition, unpacked(view.counters(head.key)))
 
 
-def find_decision(view: View, name: str, decision: str) -> DecisionShown:
-    """Return a decision and what became of it, or complain."""
+def find_decision(view: View, name: str, decision: str) -> tuple[int, DecisionShown]:
+    """Return a bandit's key, a decision of its and what became of that, or complain."""
     head = find_head(view, name)
     history = histories(view.decisions(head.key, [decision])).get(decision)
     if history is None:
@@ -73,7 +77,7 @@ def find_decision(view: View, name: str, decision: str) -> DecisionShown:
     if (made := history.made) is None:
         raise folded(decision)
     roster = Editions(view, head.key)[made.edition].roster
-    return DecisionShown(
+    shown = DecisionShown(
         decision,
         made.round,
         history.at,
@@ -82,6 +86,33 @@ def find_decision(view: View, name: str, decision: str) -> DecisionShown:
         history.told,
         history.state,
         history.reasons,
+    )
+    return head.key, shown
+
+
+def newest_decisions(view: View, name: str, limit: int) -> DecisionList:
+    """Return the newest decisions, the newest first, as far as they are among the last events."""
+    head = find_head(view, name)
+    editions = Editions(view, head.key)
+    for events in (view.last_events(head.key, size * limit) for size in WINDOWS):
+        known = [history for history in histories(events).values() if history.made is not None]
+        if len(known) >= limit or len(events) < limit:
+            break
+    return DecisionList([_listed(history, editions) for history in known[: -limit - 1 : -1]])
+
+
+def _listed(history: History, editions: Editions) -> DecisionListed:
+    made = history.made
+    assert made is not None
+    roster = editions[made.edition].roster
+    return DecisionListed(
+        history.id,
+        made.round,
+        history.at,
+        made.names(roster.problem.arms),
+        len(awake_names(made, roster)),
+        history.told,
+        history.state,
     )
 
 

@@ -106,8 +106,8 @@ class Recount:
         sums = [(arm.awake, arm.feedbacks, arm.reward_sum) for arm in arms]
         state = State._make([*clock, played, *np.array(sums).T, np.zeros(len(arms))])
         pending = np.array([arm.pending for arm in arms], dtype=np.int64)
-        sums = self.seq, self.latest, checked, self.told, self.expired, self.reward
-        return Counters(*sums, state, pending)
+        totals = self.seq, self.latest, checked, self.told, self.expired, self.reward
+        return Counters(*totals, state, pending)
 
     def _adopt(self, number: int) -> Roster:
         edition: Edition = self._editions[number]

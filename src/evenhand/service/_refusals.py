@@ -98,9 +98,7 @@ def of_floors(error: InfeasibleFloors) -> Refusal:
         str(error),
         field="arms",
         rule="floors that can all be kept under the availabilities",
-        certificate=CertificateShown(
-            list(error.certificate.arms), error.certificate.promised, error.certificate.possible
-        ),
+        certificate=CertificateShown.of(error.certificate),
         floor_headroom=error.floor_headroom,
     )
 

@@ -1,10 +1,15 @@
-"""All operations of the API, version 1."""
+"""All operations of the API, version 1, and the ways to its pages."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from evenhand.service import _bodies as bodies
 from evenhand.service import _handlers as handlers
+from evenhand.service import _views as views
+from evenhand.service import _watching as watching
 from evenhand.service._handlers import NDJSON
+from evenhand.service._live import STREAM
 from evenhand.service._operations import Operation
 
 BANDIT = "/v1/bandits/{name}"
@@ -21,6 +26,23 @@ CURSOR = {
         "At most how many lines.",
     ),
 }
+LIMIT = {
+    "limit": (
+        {"type": "integer", "minimum": 1, "maximum": watching.MOST_LISTED, "default": 50},
+        "At most how many decisions.",
+    )
+}
+HISTORY: dict[str, tuple[dict[str, Any], str]] = {
+    "range": (
+        {"type": "string", "enum": list(watching.RANGES), "default": watching.RANGES[0]},
+        "How far back.",
+    ),
+    "arm": (
+        {"type": "array", "items": {"type": "string"}},
+        "Which arms, one parameter each: all if there is none, none if it is empty.",
+    ),
+}
+WATCHED = {"bandit": ({"type": "string"}, "A bandit to be told of in full.")}
 PROBLEM = bodies.ProblemShown
 # Statuses of every operation that writes.
 WRITES = {429: PROBLEM, 503: PROBLEM, 507: PROBLEM}
@@ -110,6 +132,52 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show how every arm fares, and what to worry about.",
         handler=handlers.get_state,
         answers={200: bodies.BanditState, 404: PROBLEM, **READS},
+    ),
+    Operation(
+        method="GET",
+        path="/v1/overview",
+        scope="read",
+        summary="Show all bandits at a glance: whose floors are kept.",
+        handler=watching.get_overview,
+        answers={200: views.Glances, **READS},
+    ),
+    Operation(
+        method="GET",
+        path="/v1/live",
+        scope="read",
+        summary="Tell what is new, as server-sent events: overview, and state and decisions of one "
+        "bandit, each as its own operation has it.",
+        handler=watching.get_live,
+        query=WATCHED,
+        answers={200: None, 404: PROBLEM, 429: PROBLEM, **READS},
+        media_type=STREAM,
+    ),
+    Operation(
+        method="GET",
+        path=f"{BANDIT}/decisions",
+        scope="read",
+        summary="List the newest decisions.",
+        handler=watching.get_decisions,
+        query=LIMIT,
+        answers={200: views.DecisionList, 404: PROBLEM, 422: PROBLEM, **READS},
+    ),
+    Operation(
+        method="GET",
+        path=f"{BANDIT}/history",
+        scope="read",
+        summary="Show how a bandit and its arms stood over time, coarser the longer ago.",
+        handler=watching.get_history,
+        query=HISTORY,
+        answers={200: views.HistoryShown, 404: PROBLEM, 422: PROBLEM, **READS},
+    ),
+    Operation(
+        method="POST",
+        path=f"{BANDIT}/what-if",
+        scope="read",
+        summary="Work out the optimum with other floors; nothing is changed.",
+        handler=watching.post_what_if,
+        body=(views.Supposed,),
+        answers={200: views.WhatIf, 404: PROBLEM, **BODY, **READS},
     ),
     Operation(
         method="GET",
@@ -211,5 +279,21 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=handlers.get_docs,
         answers={200: None},
         media_type="text/html",
+    ),
+    Operation(
+        method="GET",
+        path="/",
+        scope="",
+        summary="Show the dashboard.",
+        handler=watching.get_dashboard,
+        listed=False,
+    ),
+    Operation(
+        method="GET",
+        path="/page/{file}",
+        scope="",
+        summary="Send a file of the dashboard's.",
+        handler=watching.get_file,
+        listed=False,
     ),
 )

@@ -34,9 +34,11 @@ DEFAULTS = {
 class _Server(uvicorn.Server):
     """Says when it listens, and where."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, ready: Callable[[str], None]
+    ) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._service, self._ready = service, ready
 
     async def startup(self, sockets: Any = None) -> None:
         """Begin to listen."""
@@ -45,6 +47,11 @@ class _Server(uvicorn.Server):
             host, port = server.sockets[0].getsockname()[:2]
             scheme = "https" if self.config.is_ssl else "http"
             self._ready(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stop to listen; those who watch are sent home, the others get their answers."""
+        self._service.live.end()
+        await super().shutdown(sockets)
 
 
 def serve(config: Config, ready: Callable[[str], None]) -> int:
@@ -74,7 +81,7 @@ def serve(config: Config, ready: Callable[[str], None]) -> int:
             "'evenhand keys create' makes one"
         )
         fail("host", rule, config.host)
-    server = _Server(_settings(service, config), ready)
+    server = _Server(_settings(service, config), service, ready)
     sys.setswitchinterval(SWITCH_SECONDS)
     # uvicorn raises the signal once more when all is done: by then it has been obeyed.
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -5,25 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 import msgspec
 from starlette.routing import Route, Router
 
 from evenhand._base.checks import is_name
+from evenhand.service._api_page import api_page
 from evenhand.service._clerk import Clerk
 from evenhand.service._config import Config
 from evenhand.service._door import Door, is_loopback
+from evenhand.service._live import Live
 from evenhand.service._machine import Machine
 from evenhand.service._metrics import Metrics
 from evenhand.service._names import BANDIT_NAME
 from evenhand.service._openapi import openapi
 from evenhand.service._operations import Call, Operation, Reply
-from evenhand.service._page import page
+from evenhand.service._overview import Overview
+from evenhand.service._pages import read_files
 from evenhand.service._refusals import MEDIA_TYPE, Refusal, not_found
 from evenhand.service._routes import OPERATIONS
 from evenhand.service._stores import Store, Unavailable
@@ -45,13 +48,15 @@ class Service:
     def __init__(self, store: Store, config: Config) -> None:
         self.store, self.config = store, config
         self.metrics, self.door = Metrics(), Door(is_loopback(config.host))
-        self._machine, self.stopped = Machine(), True
-        clerk = Clerk(store, self._machine)
+        self.machine, self.stopped = Machine(), True
+        clerk = Clerk(store, self.machine)
+        self.recent, self.overview = clerk.recent, Overview()
         self.writer = Writer(clerk, waiting=config.waiting, watch=self.metrics.commit)
         self._readers = ThreadPoolExecutor(READERS, "evenhand-reader")
         self._thinker = ThreadPoolExecutor(1, "evenhand-thinker")
         document = openapi(OPERATIONS)
-        self.openapi, self.page = msgspec.json.encode(document), page(document).encode()
+        self.openapi, self.api_page = msgspec.json.encode(document), api_page(document).encode()
+        self.files, self.live = read_files(), Live(self)
         self._router = Router(
             list(self._routes()), default=self._nowhere, redirect_slashes=False, lifespan=self._life
         )
@@ -96,7 +101,7 @@ class Service:
         finally:
             keys.cancel()
             self.stopped = await self.writer.stop()
-            self._machine.stop()
+            self.machine.stop()
             for threads in (self._readers, self._thinker):
                 threads.shutdown(wait=False, cancel_futures=True)
             if self.stopped:
@@ -152,7 +157,11 @@ class _Endpoint:
                 name = operation.handler.__name__
                 reply = await self._reply(operation, scope, receive)
                 status = reply.status
-                await _send(send, status, reply.body, reply.media_type)
+                if reply.flow is not None:
+                    self._service.metrics.request(name, status, time.perf_counter() - start)
+                    await _send_flow(send, receive, reply, scope["method"] == "HEAD")
+                    return
+                await _send(send, status, reply.body, reply.media_type, reply.headers)
         except Refusal as refusal:
             status = refusal.status
             await _send_refusal(send, refusal)
@@ -173,8 +182,9 @@ class _Endpoint:
         _check_names(scope["path_params"], operation.method)
         body = await _body(receive, headers, self._service.config.body_bytes)
         given = scope["query_string"]
-        query = dict(parse_qsl(given.decode("latin-1"), keep_blank_values=True)) if given else {}
-        return await operation.handler(self._service, Call(scope["path_params"], query, body))
+        query = parse_qs(given.decode("latin-1"), keep_blank_values=True) if given else {}
+        call = Call(scope["path_params"], query, body, headers)
+        return await operation.handler(self._service, call)
 
     async def _wrong_method(self, scope: Scope, send: Send) -> int:
         allowed = ", ".join(sorted(self._operations))
@@ -185,7 +195,7 @@ class _Endpoint:
 
 def _pattern(path: str) -> str:
     """Return the pattern of an address; the name at its end may contain slashes."""
-    last = path.endswith("}") and path.count("{") > 1
+    last = path.endswith("}") and not path.endswith("{name}")
     return f"{path[:-1]}:path}}" if last else path
 
 
@@ -219,22 +229,46 @@ async def _send(
     status: int,
     body: bytes,
     media_type: str,
-    more: list[tuple[bytes, bytes]] | None = None,
+    more: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
     headers = [
         (b"content-length", str(len(body)).encode()),
         (b"content-type", media_type.encode()),
-        *(more or ()),
+        *more,
     ]
     start = {"type": "http.response.start", "status": status, "headers": headers}
-    await send(start if status != 204 else {**start, "headers": []})
+    await send(start if status not in (204, 304) else {**start, "headers": list(more)})
     await send({"type": "http.response.body", "body": body})
 
 
+async def _send_flow(send: Send, receive: Receive, reply: Reply, head: bool) -> None:
+    """Send an answer piece by piece, until it ends or nobody listens any more."""
+    flow = reply.flow
+    assert flow is not None
+    headers = [(b"content-type", reply.media_type.encode()), *reply.headers]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    gone = asyncio.ensure_future(_gone(receive))
+    try:
+        async for piece in flow:
+            if head or gone.done():
+                break
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    finally:
+        gone.cancel()
+        await flow.aclose()
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    """Return when nobody listens any more."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def _send_refusal(
-    send: Send, refusal: Refusal, more: list[tuple[bytes, bytes]] | None = None
+    send: Send, refusal: Refusal, more: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
-    headers = list(more or ())
+    headers = list(more)
     if refusal.retry is not None:
         headers.append((b"retry-after", str(refusal.retry).encode()))
     if refusal.status == 401:

@@ -9,20 +9,21 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from evenhand.agent._roster import Roster
-from evenhand.service._bandit import Bandit, Drawn
+from evenhand.service._bandit import Bandit
 from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import packed, unpacked
 from evenhand.service._edition import Edition, check_floors
 from evenhand.service._events import Change, Event, History, Kind, Made, encode, histories
 from evenhand.service._stores._store import Head, Transaction
+from evenhand.service._why import Source
 
 
 class Answer(NamedTuple):
-    """What is answered: a status, a body, and what a decision was made from if that is wanted."""
+    """What is answered: a status, a body, and where reasons are to be found if they are wanted."""
 
     status: int
     body: Any = None
-    drawn: Drawn | None = None
+    source: Source | None = None
 
 
 class Work:
@@ -34,7 +35,8 @@ class Work:
         self.transaction, self.bandit, self.now = transaction, bandit, now
         self._events: list[Event] = []
         self._changed = False
-        self._ahead: deque[Made] = deque()
+        self._ahead: deque[tuple[Made, Source | None]] = deque()
+        self.sources: list[tuple[str, Source]] = []
         self._histories: dict[str, History] = {}
         self.look_up(ids)
 
@@ -53,11 +55,17 @@ class Work:
         """Get ready for so many decisions with all arms awake, all of which will be asked for."""
         self._ahead = deque(self.bandit.decide_many(asked)) if asked > 1 else deque()
 
-    def decide(self, awake: Sequence[str] | None, explain: bool) -> tuple[Made, Drawn | None]:
+    def decide(
+        self, decision: str, awake: Sequence[str] | None, explain: bool
+    ) -> tuple[Made, Source | None]:
         """Decide, or take one of the decisions that have been made ahead."""
         if self._ahead and awake is None and not explain:
-            return self._ahead.popleft(), None
-        return self.bandit.decide(awake, explain)
+            made, source = self._ahead.popleft()
+        else:
+            made, source = self.bandit.decide(awake, explain)
+        if source is not None:
+            self.sources.append((decision, source))
+        return made, source
 
     def note(self, kind: Kind, decision: str, body: Struct | None) -> None:
         """Write an event, at the end of the transaction."""

@@ -21,6 +21,7 @@ from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Command, ExpireOverdue
 from evenhand.service._overdue import Overdue
 from evenhand.service._refusals import Refusal
+from evenhand.service._samples import Sampling
 from evenhand.service._stores import Full, Unavailable
 from evenhand.service._work import Answer
 
@@ -82,7 +83,8 @@ class Writer:
         watch: Callable[[int], None] = lambda size: None,
     ) -> None:
         self._clerk, self._waiting, self._watch = clerk, waiting, watch
-        self._overdue, self._waits = Overdue(clerk.store), clerk.store.waits
+        self._overdue, self._sampling = Overdue(clerk.store), Sampling(clerk.store)
+        self._waits = clerk.store.waits
         self._thread = ThreadPoolExecutor(1, "evenhand-writer")
         self._requests: deque[_Request] = deque()
         self._closing, self._commits = False, _Commits()
@@ -195,11 +197,14 @@ class Writer:
     def _tick(self) -> bool:
         """Do a piece of what nobody asks for; say whether there is more of it.
 
-        Feedback that is overdue is awaited no more, and what was deleted is removed.
+        Feedback that is overdue is awaited no more, samples are taken, and what was deleted is
+        removed.
         """
         try:
             names = self._overdue.names()
-            expired = [self._expire(name) for name in names]
+            expired = [self._beside([ExpireOverdue(name)]) for name in names]
+            if samples := self._sampling.due():
+                self._beside(samples)
             with self._clerk.store.transaction() as transaction:
                 more = transaction.tidy(TIDY_EVENTS)
                 if not self.works:
@@ -212,13 +217,13 @@ class Writer:
             log.exception("what is done beside requests has failed")
         return False
 
-    def _expire(self, name: str) -> bool:
-        """Await no more overdue feedback of one bandit; its mistakes are not those of others."""
+    def _beside(self, commands: Sequence[Command]) -> bool:
+        """Carry out what nobody asked for; its mistakes are not those of others."""
         try:
-            self._clerk.carry_out([ExpireOverdue(name)])
+            self._clerk.carry_out(commands)
         except Unavailable:
             raise
         except Exception:
-            log.exception("overdue feedback of bandit %s could not be let go", name)
+            log.exception("%s has failed", commands[0])
             return False
         return True

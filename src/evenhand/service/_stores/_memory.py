@@ -8,7 +8,16 @@ from contextlib import contextmanager
 from itertools import islice
 
 from evenhand.service._events import Event
-from evenhand.service._stores._store import Fold, Head, Key, Locked, Transaction, View, Waits
+from evenhand.service._stores._store import (
+    Fold,
+    Head,
+    Key,
+    Locked,
+    Sample,
+    Transaction,
+    View,
+    Waits,
+)
 
 
 class _Bandit:
@@ -21,6 +30,7 @@ class _Bandit:
         self.log: dict[int, Event] = {}
         self.by_decision: dict[str, list[int]] = {}
         self.fold: Fold | None = None
+        self.samples: dict[int, Sample] = {}
 
 
 class Memory:
@@ -103,6 +113,16 @@ class Memory:
         newest = next(reversed(log), 0)
         wanted = (log[seq] for seq in range(after + 1, newest + 1) if seq in log)
         return list(islice(wanted, limit))
+
+    def last_events(self, key: int, limit: int) -> list[Event]:
+        """Return the newest events."""
+        return [*islice(reversed(self._bandits[key].log.values()), limit)][::-1]
+
+    def samples(self, key: int, since: int) -> list[Sample]:
+        """Return the samples since a time, and the last one before it."""
+        samples = self._bandits[key].samples
+        first = max((at for at in samples if at <= since), default=0)
+        return [samples[at] for at in sorted(samples) if at >= first]
 
     def fold(self, key: int) -> Fold | None:
         """Return what was folded."""
@@ -188,6 +208,24 @@ class Memory:
             else:
                 del bandit.log[event.seq]
         bandit.fold = fold
+
+    def add_sample(self, key: int, sample: Sample) -> None:
+        """Write how a bandit stands."""
+        self._set_samples(key, {sample.at: sample, **self._bandits[key].samples})
+
+    def thin_samples(self, key: int, before: int, step: int) -> None:
+        """Of the samples before a time, keep the first one of every so many seconds."""
+        samples = self._bandits[key].samples
+        first: dict[int, int] = {}
+        for at in sorted(samples):
+            first.setdefault(at // step, at)
+        kept = set(first.values())
+        self._set_samples(key, {at: samples[at] for at in samples if at >= before or at in kept})
+
+    def _set_samples(self, key: int, samples: dict[int, Sample]) -> None:
+        bandit = self._bandits[key]
+        before, bandit.samples = bandit.samples, samples
+        self._undo.append(lambda: setattr(bandit, "samples", before))
 
     def put_key(self, key: Key) -> None:
         """Write a key."""

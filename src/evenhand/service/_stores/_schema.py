@@ -27,6 +27,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE keys (id TEXT PRIMARY KEY, label TEXT NOT NULL, scopes TEXT NOT NULL,
         digest {bytes} NOT NULL, created {real} NOT NULL, revoked {real})""",
     ),
+    (
+        """CREATE TABLE samples (bandit BIGINT NOT NULL, at BIGINT NOT NULL,
+        edition BIGINT NOT NULL, body {bytes} NOT NULL, PRIMARY KEY (bandit, at)) {clustered}""",
+    ),
 )
 VERSION = len(STEPS)
 

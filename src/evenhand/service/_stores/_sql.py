@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from evenhand.service._events import Event
-from evenhand.service._stores._store import Fold, Head, Key, Locked
+from evenhand.service._stores._store import Fold, Head, Key, Locked, Sample
 
 HEAD = (
     "SELECT b.name, c.bandit, c.version, c.edition FROM bandits b "
@@ -103,6 +103,24 @@ class Statements:
         )
         return [Event(*row) for row in rows]
 
+    def last_events(self, key: int, limit: int) -> list[Event]:
+        """Return the newest events."""
+        rows = self._run(
+            f"SELECT {EVENT} FROM log WHERE bandit = ? ORDER BY seq DESC LIMIT ?", key, limit
+        )
+        return [Event(*row) for row in rows][::-1]
+
+    def samples(self, key: int, since: int) -> list[Sample]:
+        """Return the samples since a time, and the last one before it."""
+        rows = self._run(
+            "SELECT at, edition, body FROM samples WHERE bandit = ? AND at >= COALESCE("
+            "(SELECT MAX(at) FROM samples WHERE bandit = ? AND at <= ?), 0) ORDER BY at",
+            key,
+            key,
+            since,
+        )
+        return [Sample(*row) for row in rows]
+
     def fold(self, key: int) -> Fold | None:
         """Return what was folded."""
         found = self._run(
@@ -164,7 +182,7 @@ class Statements:
     def delete(self, key: int) -> None:
         """Remove a bandit."""
         self._run("DELETE FROM bandits WHERE key = ?", key)
-        for table in ("counters", "editions", "folds"):
+        for table in ("counters", "editions", "folds", "samples"):
             self._run(f"DELETE FROM {table} WHERE bandit = ?", key)
         self._run("INSERT INTO deleted VALUES (?)", key)
 
@@ -200,6 +218,22 @@ class Statements:
         self._run(f"UPDATE {log} SET body = ? WHERE {those}", b"", key, wanted)
         self._run("DELETE FROM folds WHERE bandit = ?", key)
         self._run("INSERT INTO folds VALUES (?, ?, ?, ?)", key, *fold)
+
+    def add_sample(self, key: int, sample: Sample) -> None:
+        """Write how a bandit stands."""
+        self._run("INSERT INTO samples VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key, *sample)
+
+    def thin_samples(self, key: int, before: int, step: int) -> None:
+        """Of the samples before a time, keep the first one of every so many seconds."""
+        self._run(
+            "DELETE FROM samples WHERE bandit = ? AND at < ? AND at NOT IN "
+            "(SELECT MIN(at) FROM samples WHERE bandit = ? AND at < ? GROUP BY at / ?)",
+            key,
+            before,
+            key,
+            before,
+            step,
+        )
 
     def put_key(self, key: Key) -> None:
         """Write a key."""

@@ -50,6 +50,14 @@ class Fold(NamedTuple):
     counters: bytes
 
 
+class Sample(NamedTuple):
+    """How a bandit of an edition stood at a time, in whole seconds since 1970."""
+
+    at: int
+    edition: int
+    body: bytes
+
+
 class Key(NamedTuple):
     """A key that opens the service: all but the secret, of which there is a digest."""
 
@@ -96,6 +104,12 @@ class View(Protocol):
     def events(self, key: int, after: int, limit: int) -> list[Event]:
         """Return the events after one, in order, at most so many."""
 
+    def last_events(self, key: int, limit: int) -> list[Event]:
+        """Return the newest events, in order, at most so many."""
+
+    def samples(self, key: int, since: int) -> list[Sample]:
+        """Return the samples since a time, in order, and the last one before it."""
+
     def fold(self, key: int) -> Fold | None:
         """Return what was folded of a bandit's log, if anything was."""
 
@@ -132,6 +146,12 @@ class Transaction(View, Protocol):
 
     def put_fold(self, key: int, fold: Fold, closed: Sequence[str]) -> None:
         """Drop the details of closed decisions, whose ids stay, and keep what they added up to."""
+
+    def add_sample(self, key: int, sample: Sample) -> None:
+        """Write how a bandit stands, unless there is a sample of this time."""
+
+    def thin_samples(self, key: int, before: int, step: int) -> None:
+        """Of the samples before a time, keep the first one of every so many seconds."""
 
     def put_key(self, key: Key) -> None:
         """Write a key, or what has become of it."""

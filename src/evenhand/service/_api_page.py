@@ -6,19 +6,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
-  color: #1b1f24; background: #fff; }
-h2 { margin: 2rem 0 .5rem; border-bottom: 1px solid #8885; }
-details { margin: .5rem 0; border: 1px solid #8885; border-radius: 6px; padding: .4rem .8rem; }
-summary { cursor: pointer; }
-code, pre { font: 14px/1.4 ui-monospace, monospace; }
-pre { overflow-x: auto; background: #8881; padding: .6rem; border-radius: 4px; }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
-table { border-collapse: collapse; } td { padding: .1rem .8rem .1rem 0; vertical-align: top; }
-@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #15181c; }
-  a { color: #8ab4f8; } }
-"""
 PROBLEMS = {
     "bad-input": "A value breaks a rule: field, rule and value are named.",
     "cut-off": "The connection ended before the body did.",
@@ -42,7 +29,7 @@ PROBLEMS = {
 }
 
 
-def page(document: Mapping[str, Any]) -> str:
+def api_page(document: Mapping[str, Any]) -> str:
     """Return the page about an OpenAPI document."""
     info = document["info"]
     operations = "".join(
@@ -63,7 +50,7 @@ def page(document: Mapping[str, Any]) -> str:
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>evenhand API</title><style>{STYLE}</style></head><body>"
+        "<title>evenhand API</title><link rel='stylesheet' href='page/api.css'></head><body>"
         f"<h1>evenhand {escape(info['version'])}: the API</h1><p>{escape(info['description'])} "
         "As a document for programs: <a href='/openapi.json'>openapi.json</a>.</p>"
         f"<h2>Operations</h2>{operations}<h2>Types</h2>{schemas}"

@@ -1,0 +1,107 @@
+"""The numbers of a bandit, worked out from its counters: rates, debts, prices, certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand._base.arrays import Floats
+from evenhand._base.machine import maker
+from evenhand._base.terms import plays_due
+from evenhand.agent._roster import rounds_present
+from evenhand.errors import Certificate
+from evenhand.optimum._feasibility import worst_prefix
+from evenhand.policies._forgetting import rounds_lived
+from evenhand.policies._priced import PricedMemory, refresh_prices
+from evenhand.policies._state import State, awake_rates, cumulative_debts, posterior_means
+from evenhand.service._bodies import Standing
+from evenhand.service._edition import Edition, serving_policy
+
+ENOUGH_ROUNDS = 100
+ERRORS = 3.0
+# Plays: debts of less come and go, whatever the policy.
+BEHIND = 3.0
+NEGLIGIBLE = 1e-9
+
+
+class Measured:
+    """The numbers of a bandit, worked out once."""
+
+    def __init__(self, edition: Edition, state: State) -> None:
+        self.state, self.terms, self.problem = state, edition.roster.terms, edition.roster.problem
+        self.half_life = serving_policy(edition.policy).memory_half_life
+        self.rounds = int(state.rounds[0])
+        self.plays = min(self.problem.plays, len(self.problem.arms))
+        self.debts = cumulative_debts(state, self.terms)
+        self.awake = awake_rates(state, self.terms, self.half_life)
+        self.present = rounds_present(edition.roster, self.rounds)
+        self.rates: Floats = state.played / np.maximum(self.present, 1.0)
+        self.means = posterior_means(state, self.half_life)
+
+    @property
+    def shortfalls(self) -> Floats:
+        """How far each arm's rate is below its floor."""
+        found: Floats = np.where(
+            self.present > 0.0, np.maximum(self.terms.floors - self.rates, 0.0), 0.0
+        )
+        return found
+
+    @property
+    def ahead(self) -> Floats:
+        """How many plays each arm with a floor has had beyond what it was promised."""
+        due = plays_due(self.terms, slice(None), self.rounds)
+        found: Floats = np.where(self.terms.floors > 0.0, np.maximum(self.state.played - due, 0), 0)
+        return found
+
+    def standings(self, proof: Certificate | None) -> list[Standing]:
+        """Return how each arm stands to its floor, in a word."""
+        hopeless = set() if proof is None else set(proof.arms)
+        numbers = self.problem.floors, self.terms.paused, self.debts
+        return [
+            _standing(floor, paused, debt, arm in hopeless)
+            for arm, floor, paused, debt in zip(
+                self.problem.arms, *(column.tolist() for column in numbers), strict=True
+            )
+        ]
+
+    def prices(self, *, compiled: bool) -> Floats:
+        """Return the price of every floor, on estimates and measured awake rates."""
+        memory = PricedMemory(np.zeros(self.debts.size), np.zeros(1, dtype=np.int64))
+        maker(compiled)(refresh_prices)(self.state, self.terms, self.half_life, memory)
+        return memory.prices
+
+    def certificate(self) -> Certificate | None:
+        """Return proof that floors cannot be kept under the awake rates that were measured.
+
+        Rates count as what they may be at most. Of arms that cannot have more plays than rounds
+        awake nothing more is asked. What else the optimum rules out assumes that arms wake
+        independently, and is believed only if their debts grow as it says.
+        """
+        lived = np.array([rounds_lived(n, self.half_life) for n in self.present.tolist()])
+        if not lived.size or lived.min() < min(ENOUGH_ROUNDS, self.half_life):
+            return None
+        margin = ERRORS * np.sqrt(self.awake * (1.0 - self.awake) / lived + 1.0 / lived**2)
+        most = np.minimum(self.awake + margin, 1.0)
+        floors, arms = self.terms.floors, self.problem.arms
+        asleep = floors > most + NEGLIGIBLE
+        everyone = floors > 0.0
+        for those, possible in ((asleep, most[asleep].sum()), (everyone, float(self.plays))):
+            if floors[those].sum() > possible + NEGLIGIBLE:
+                names = tuple(np.array(arms, dtype=object)[those].tolist())
+                return Certificate(names, float(floors[those].sum()), float(possible))
+        members, (promised, possible) = worst_prefix(floors, most, self.plays)
+        lacking = promised - possible
+        behind = self.debts[members].sum() / lived.max()
+        if lacking > NEGLIGIBLE and behind > lacking / 2.0:
+            names = tuple(arms[place] for place in members.tolist())
+            return Certificate(names, float(promised), float(possible))
+        return None
+
+
+def _standing(floor: float, paused: bool, debt: float, hopeless: bool) -> Standing:
+    if paused:
+        return "paused"
+    if floor == 0.0:
+        return "free"
+    if hopeless:
+        return "impossible"
+    return "behind" if debt > BEHIND else "kept"

@@ -1,0 +1,75 @@
+"""What the operations do that those who watch need, and the way to their page."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from evenhand.service._history import SECONDS, history_of
+from evenhand.service._operations import Call, Reply, decoded
+from evenhand.service._pages import SAFE
+from evenhand.service._reading import find_bandit, newest_decisions
+from evenhand.service._refusals import not_found
+from evenhand.service._views import Range, Supposed
+from evenhand.service._what_if import what_if
+
+if TYPE_CHECKING:
+    from evenhand.service._service import Service
+
+MOST_LISTED = 1_000
+RANGES = tuple(SECONDS)
+_encode = msgspec.json.Encoder().encode
+
+
+async def get_overview(service: Service, call: Call) -> Reply:
+    """Show all bandits at a glance."""
+    return Reply(200, _encode(await service.read(service.overview.look)))
+
+
+async def get_live(service: Service, call: Call) -> Reply:
+    """Tell what is new, as it comes."""
+    return await service.live.watch(call)
+
+
+async def get_decisions(service: Service, call: Call) -> Reply:
+    """List the newest decisions."""
+    name, limit = call.path["name"], call.whole("limit", 50, MOST_LISTED, 1)
+    return Reply(200, _encode(await service.read(lambda view: newest_decisions(view, name, limit))))
+
+
+async def get_history(service: Service, call: Call) -> Reply:
+    """Show how a bandit stood over time."""
+    name, span = call.path["name"], cast("Range", call.choice("range", RANGES))
+    arms = [arm for arm in call.query["arm"] if arm] if "arm" in call.query else None
+    found = await service.read(lambda view: history_of(view, name, span, arms, time.time()))
+    return Reply(200, _encode(found))
+
+
+async def post_what_if(service: Service, call: Call) -> Reply:
+    """Work out the optimum with other floors."""
+    name, supposed = call.path["name"], decoded(call.body or b"{}", Supposed)
+    found = await service.read(lambda view: find_bandit(view, name))
+    ready = service.machine.ready_to_solve(found.edition)
+    return Reply(200, _encode(await service.compute(what_if, found, supposed, ready)))
+
+
+async def get_dashboard(service: Service, call: Call) -> Reply:
+    """Show the dashboard."""
+    return _file(service, call, "index.html")
+
+
+async def get_file(service: Service, call: Call) -> Reply:
+    """Send a file of the dashboard's."""
+    return _file(service, call, call.path["file"])
+
+
+def _file(service: Service, call: Call, path: str) -> Reply:
+    if path not in service.files:
+        raise not_found("file", path)
+    body, media_type, tag = service.files[path]
+    headers = (*SAFE, (b"etag", tag.encode()))
+    if call.headers.get(b"if-none-match", b"").decode("latin-1") == tag:
+        return Reply(304, b"", media_type, headers)
+    return Reply(200, body, media_type, headers)
