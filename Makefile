@@ -5,9 +5,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test lint types imports unit bench reproduce serve mutate clean
+.PHONY: test lint types imports unit bench reproduce serve demo pictures mutate clean
 
-test: lint types imports unit
+# The linter takes a second; the rest goes side by side.
+test: lint
+	$(MAKE) --no-print-directory --jobs 3 types imports unit
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -31,6 +33,12 @@ reproduce: $(READY)
 
 serve: $(READY)
 	$(BIN)/evenhand serve
+
+demo: $(READY)
+	$(BIN)/evenhand demo
+
+pictures: $(READY)
+	$(BIN)/python docs/pictures.py
 
 mutate: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt cosmic-ray

@@ -9,6 +9,7 @@ import socket
 import httpx
 import pytest
 
+from evenhand.service._counters import HEADER
 from tests.service.servers import Server
 
 BODY = {"arms": [{"name": "a", "floor": 0.4}, {"name": "b"}], "plays": 1}
@@ -61,7 +62,7 @@ def test_a_counter_that_is_wrong_has_an_exit_code(server, database, evenhand):
     server.stop()
     with sqlite3.connect(database.removeprefix("sqlite:///")) as connection:
         body = bytearray(connection.execute("SELECT body FROM counters").fetchone()[0])
-        body[6 * 8] += 1
+        body[HEADER * 8] += 1
         connection.execute("UPDATE counters SET body = ?", (bytes(body),))
     connection.close()
     done = evenhand("verify", "--database", database)

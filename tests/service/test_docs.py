@@ -1,4 +1,4 @@
-"""docs/service.md is true: its walk-through is walked, and its programs run."""
+"""docs/service.md and docs/dashboard.md are true: they are walked through, and programs run."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import pytest
 from evenhand.service import read_config
 from tests.service.servers import Server
 
-PAGE = (Path(__file__).parents[2] / "docs" / "service.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "service.md").read_text(encoding="utf-8")
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+def blocks(language, page=PAGE):
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
 
-def commands():
+def commands(page):
     """Yield commands with what they should print, from blocks of a console."""
-    for block in blocks("console"):
+    for block in blocks("console", page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             lines = part.splitlines(keepends=True)
             length = 1
@@ -37,9 +38,10 @@ def server(tmp_path):
     server.kill()
 
 
-def test_the_walk_through_can_be_walked(server):
+@pytest.mark.parametrize(("name", "steps"), [("service", 12), ("dashboard", 9)])
+def test_the_walk_through_can_be_walked(name, steps, server):
     checker, flags, walked = OutputChecker(), ELLIPSIS | NORMALIZE_WHITESPACE, 0
-    for command, wanted in commands():
+    for command, wanted in commands((DOCS / f"{name}.md").read_text(encoding="utf-8")):
         here = command.replace("localhost:8321", f"localhost:{server.port}")
         done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, check=False)
         assert done.returncode == 0, (command, done.stderr)
@@ -47,7 +49,7 @@ def test_the_walk_through_can_be_walked(server):
             command, wanted, done.stdout,
         )  # fmt: skip
         walked += 1
-    assert walked > 12
+    assert walked >= steps
 
 
 def test_its_programs_run(server, capsys):

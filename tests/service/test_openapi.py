@@ -19,7 +19,7 @@ CHECKS = [
     openapi_checks.content_type_conformance,
     openapi_checks.response_schema_conformance,
 ]
-# A stream does not end: it is followed in test_live.
+# A stream does not end: it is followed in test_watching.
 schema = schemathesis.openapi.from_dict(openapi(OPERATIONS)).exclude(path="/v1/live")
 
 

@@ -10,7 +10,7 @@ import pytest
 from evenhand import InputError
 from evenhand.service._events import Event
 from evenhand.service._stores import Unavailable, _schema, open_store
-from evenhand.service._stores._store import Fold, Head, Key, Locked
+from evenhand.service._stores._store import Fold, Head, Key, Locked, Sample
 
 
 def event(seq, decision="d", kind="decision", body=b'{"a":"\xc3\xa4 \\" ?"}'):
@@ -57,12 +57,59 @@ def test_events_come_back_as_they_were_in_order_and_by_page(store):
         assert view.find("shelf").version == 2
 
 
+def test_the_newest_decisions_come_first(store):
+    key = made(store)
+    kinds = ["decision", "decision", "feedback", "decision", "edition", "feedback", "feedback"]
+    events = [event(seq, str(seq), kind) for seq, kind in enumerate(kinds, start=1)]
+    with store.view() as view:
+        assert view.last_decisions(key, 5, 100) == []
+    with store.transaction() as transaction:
+        transaction.lock({"shelf": 0})
+        transaction.apply(key, Head(key, 2, 1), events, b"two")
+    with store.view() as view:
+        assert view.last_decisions(key, 5, 100) == ["4", "2", "1"]
+        assert view.last_decisions(key, 2, 100) == ["4", "2"]
+        assert view.last_decisions(key, 5, 4) == ["4"]
+        assert view.last_decisions(key, 5, 3) == []
+
+
+def test_samples_come_back_in_order_and_the_first_of_a_time_counts(store):
+    key = made(store)
+    with store.view() as view:
+        assert view.first_sample(key) is None
+        assert view.samples(key, 5) == []
+    samples = [Sample(at, 1, f"{at} \x00".encode()) for at in (10, 20, 30)]
+    with store.transaction() as transaction:
+        for sample in reversed(samples):
+            transaction.add_sample(key, sample)
+        transaction.add_sample(key, Sample(20, 2, b"later"))
+    with store.view() as view:
+        assert view.samples(key, 0) == samples
+        assert view.samples(key, 20) == samples[1:]
+        assert view.samples(key, 25) == samples[1:]
+        assert view.samples(key, 99) == samples[2:]
+        assert view.first_sample(key) == 10
+
+
+def test_of_old_samples_the_first_of_every_stretch_is_kept(store):
+    key = made(store)
+    with store.transaction() as transaction:
+        for at in (3, 5, 9, 10, 19, 25, 26, 27, 31, 33):
+            transaction.add_sample(key, Sample(at, 1, b""))
+    with store.transaction() as transaction:
+        transaction.thin_samples(key, 5, 30, 10)
+    with store.view() as view:
+        assert [sample.at for sample in view.samples(key, 0)] == [3, 5, 10, 25, 31, 33]
+
+
 def spoil(store, key):
     """Do a bit of everything, and fail."""
     with store.transaction() as transaction:
         transaction.apply(key, Head(key, 3, 1), [event(2), event(3, "x", "feedback")], b"two")
         transaction.add_edition(key, 2, b"second")
         transaction.put_fold(key, Fold(2, 1, b"sum"), ["d"])
+        transaction.add_sample(key, Sample(11, 1, b""))
+        transaction.thin_samples(key, 0, 100, 100)
         transaction.put_key(Key("k", "x", (), b"", 1.0, None))
         transaction.delete(transaction.create("other", b"", b"", b""))
         transaction.delete(key)
@@ -73,6 +120,8 @@ def test_what_fails_has_not_happened(store):
     key = made(store)
     with store.transaction() as transaction:
         transaction.apply(key, Head(key, 2, 1), [event(1)], b"one")
+        for at in (9, 10):
+            transaction.add_sample(key, Sample(at, 1, b""))
     with pytest.raises(RuntimeError):
         spoil(store, key)
     with store.view() as view:
@@ -80,6 +129,7 @@ def test_what_fails_has_not_happened(store):
         assert view.events(key, 0, 10) == view.decisions(key, ["d"]) == [event(1)]
         assert view.names() == ["shelf"]
         assert view.counters(key) == b"one"
+        assert [sample.at for sample in view.samples(key, 0)] == [9, 10]
         assert view.fold(key) is None
         assert view.all_keys() == []
 

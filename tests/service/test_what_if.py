@@ -81,11 +81,18 @@ def test_floors_that_do_not_fit_are_named_with_the_proof(played):
     assert best(played, (0.4, 0.2, 0.0, 0.7)) is None
 
 
-def test_floors_that_do_not_fit_now_may_fit_then(played):
-    everything = dict.fromkeys(ARMS, 1.0)
-    hopeless = what_if(found(played), Supposed(everything), False)
+def test_where_no_floors_fit_the_best_without_them_is_still_told(played):
+    hopeless = what_if(found(played), Supposed(dict.fromkeys(ARMS, 1.0)), False)
     assert not hopeless.feasible
     assert hopeless.reward_without_floors == pytest.approx(best(played, (0.0,) * 4))
+
+
+def test_floors_that_do_not_fit_now_may_fit_then():
+    clerk = Clerk(open_store("memory:"))
+    clerk.carry_out([create("shelf", BanditBody([Arm("a", 0.6), Arm("b", 0.6)], 1))])
+    clerk.carry_out([Ask("shelf", "1", None, False)])
+    answer = what_if(found(clerk), Supposed({"a": 0.3}), False)
+    assert (answer.feasible, answer.reward_now, answer.reward) == (True, None, 0.5)
 
 
 def test_nothing_is_changed(played):

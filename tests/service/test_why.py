@@ -43,11 +43,22 @@ def test_decisions_made_in_one_call_have_the_reasons_of_those_made_one_by_one(po
             each.learn(many[0][0], rewards)
 
 
+def test_of_a_long_row_the_last_fifty_have_reasons():
+    together, alone = bandit({"name": "priced"}), bandit({"name": "priced"})
+    many = together.decide_many(120)
+    assert [source is None for _, source in many] == [True] * 70 + [False] * 50
+    singles = [alone.decide(None, True) for _ in range(120)]
+    for place in (70, 99, 119):
+        assert reasons_of(many[place][1]) == reasons_of(singles[place][1])
+    kept = many[-1][1].made_from
+    assert all(row.base is None for row in kept.samples)
+
+
 def asked(clerk, count, name="shelf"):
     return clerk.carry_out([Ask(name, f"{name}-{i}", None, False) for i in range(count)])
 
 
-def test_the_last_fifty_are_kept(url_of):
+def test_the_last_fifty_are_kept():
     clerk = Clerk(open_store("memory:"))
     clerk.carry_out([create("shelf", BanditBody([Arm("a", 0.5), Arm("b")], 1))])
     asked(clerk, 70)

@@ -32,6 +32,7 @@ _COMMANDS: Mapping[str, str] = {
     "reproduce": "Run the paper's evaluation and tell, claim by claim, what holds.",
     "study": "Compare priced with the other policies on random feasible instances.",
     "movielens": "The movie experiment on MovieLens, or your ratings.",
+    "demo": "Show the whole system alive: a service, visitors, and a page to watch.",
     "serve": "Serve decisions over HTTP, from a database that survives anything.",
     "keys": "Make, list and revoke the keys that open the service.",
     "verify": "Count the logs of a database again, and compare with its counters.",

@@ -37,6 +37,6 @@ def serve(
 
     def ready(address: str) -> None:
         say(screen, f"evenhand serves {safe_url(settings.database)} at {address}")
-        say(screen, f"  the API: {address}/docs   health: {address}/readyz   Ctrl-C to stop")
+        say(screen, f"  dashboard: {address}/   API: {address}/docs   Ctrl-C to stop")
 
     raise typer.Exit(run(settings, ready))

@@ -20,7 +20,7 @@ from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import Counters
 from evenhand.service._edition import Edition, serving_policy
 from evenhand.service._events import Made, Told
-from evenhand.service._why import Drawn, DrawnMany, Source
+from evenhand.service._why import KEPT, Drawn, DrawnMany, Source
 
 # The reasons of more arms would take seconds to work out.
 MOST_EXPLAINED = 2_000
@@ -115,8 +115,14 @@ class Bandit(Arms):
         ]
         if moment is None:
             return [(one, None) for one in made]
-        drawn = DrawnMany(self._policy, self.arms, moment, *many)
-        return [(one, Source(drawn, place)) for place, one in enumerate(made)]
+        # Copies: a row would keep the samples of all.
+        last_ones = [row.copy() for row in many.samples[-KEPT:]]
+        drawn = DrawnMany(self._policy, self.arms, moment, many.chosen, last_ones)
+        known = count - len(last_ones)
+        return [
+            (one, Source(drawn, place) if place >= known else None)
+            for place, one in enumerate(made)
+        ]
 
     def _made(self, chosen: Integers, number: int, round_: int, awake: bytes | None) -> Made:
         """Return a decision as the log has it."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
-from evenhand.agent._roster import Roster
+import numpy as np
+
+from evenhand._base.arrays import Floats
 from evenhand.service._reading import Editions, find_head
-from evenhand.service._samples import DAY, HOUR, Standing, standing
+from evenhand.service._samples import DAY, HOUR, Reading, reading
 from evenhand.service._stores._store import Sample, View
 from evenhand.service._views import ArmHistory, HistoryShown, Range
 
@@ -19,45 +22,69 @@ DIGITS = 6
 def history_of(
     view: View, name: str, span: Range, arms: Sequence[str] | None, now: float
 ) -> HistoryShown:
-    """Return how a bandit stood at some times, and some of its arms: all if none are given."""
-    head = find_head(view, name)
+    """Return how a bandit stood at some times, and some of its arms: all if none are given.
+
+    A range begins with how it stood then, which is how it stood when something last happened.
+    """
+    head, since = find_head(view, name), max(int(now) - SECONDS[span], 0)
     editions = Editions(view, head.key)
-    wanted = editions[head.edition].roster.problem.arms if arms is None else tuple(arms)
-    samples = spread(view.samples(head.key, max(int(now) - SECONDS[span], 0)))
-    found = [standing(sample) for sample in samples]
-    rosters = [editions[sample.edition].roster for sample in samples]
+    wanted = editions[head.edition].roster.problem.arms if arms is None else dict.fromkeys(arms)
+    samples = spread(view.samples(head.key, since), since)
+    found = [reading(sample) for sample in samples]
     return HistoryShown(
         name,
         span,
         all(one.rates.size for one in found),
-        [sample.at for sample in samples],
+        [max(one.at, float(since)) for one in found],
         [int(one.decisions) for one in found],
         [int(one.told) for one in found],
         [int(one.expired) for one in found],
         [int(one.pending) for one in found],
         [one.reward for one in found],
-        [_arm(arm, found, rosters) for arm in wanted],
+        _arms(list(wanted), samples, found, editions),
     )
 
 
-def spread(samples: list[Sample]) -> list[Sample]:
+def spread(samples: list[Sample], since: int) -> list[Sample]:
     """Return about as many samples as fill a screen, evenly over the time, and the last one."""
     if len(samples) <= POINTS:
         return samples
-    step = -((samples[0].at - samples[-1].at) // POINTS)
+    step = -((max(samples[0].at, since) - samples[-1].at) // POINTS)
     first: dict[int, Sample] = {}
     for sample in samples[:-1]:
         first.setdefault(sample.at // step, sample)
     return [*first.values(), samples[-1]]
 
 
-def _arm(name: str, found: Sequence[Standing], rosters: Sequence[Roster]) -> ArmHistory:
-    places = [roster.position.get(name) for roster in rosters]
-    rates, debts = (
-        [
-            None if place is None or not numbers.size else round(float(numbers[place]), DIGITS)
-            for place, numbers in zip(places, column, strict=True)
-        ]
-        for column in ([one.rates for one in found], [one.debts for one in found])
-    )
-    return ArmHistory(name, rates, debts)
+def _arms(
+    names: list[str], samples: Sequence[Sample], found: Sequence[Reading], editions: Editions
+) -> list[ArmHistory]:
+    """Return what samples say of some arms; editions may have other arms in other places."""
+    histories = [ArmHistory(name, [], []) for name in names]
+    pairs = zip(samples, found, strict=True)
+    for number, group in groupby(pairs, lambda pair: pair[0].edition) if names else ():
+        readings = [one for _, one in group]
+        position = editions[number].roster.position
+        rates = _matrix([one.rates for one in readings])
+        debts = _matrix([one.debts for one in readings])
+        for history in histories:
+            place = position.get(history.name)
+            history.rates += _listed(rates, place, len(readings))
+            history.debts += _listed(debts, place, len(readings))
+    return histories
+
+
+def _matrix(rows: Sequence[Floats]) -> Floats | None:
+    """Return the numbers of all arms, a row a sample; None if some samples have none."""
+    if not all(row.size for row in rows):
+        return None
+    numbers: Floats = np.stack(rows).round(DIGITS)
+    return numbers
+
+
+def _listed(values: Floats | None, place: int | None, count: int) -> list[float | None]:
+    """Return the numbers of one arm, None where there are none."""
+    if values is None or place is None:
+        return [None] * count
+    listed: list[float | None] = values[:, place].tolist()
+    return listed

@@ -1,21 +1,24 @@
-"""What is new, as it comes: server-sent events about all bandits, and about one in full.
+"""What is new, as it comes: server-sent events about all bandits at a glance, or one in full.
 
-Every second somebody watches, what they watch is worked out once, whoever else watches it, and sent
-if it is news.
+Every second what is watched is worked out once, however many watch it, and sent if it is news (a
+state always is: of another time). What takes long is worked out less often: decisions come first.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from evenhand.service._names import BANDIT_NAME
 from evenhand.service._operations import Call, Reply
 from evenhand.service._reading import newest_decisions
-from evenhand.service._refusals import Refusal
+from evenhand.service._refusals import Refusal, not_found
 from evenhand.service._state import state_now
 from evenhand.service._stores._store import View
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 STREAM = "text/event-stream"
 EVERY_SECONDS = 1.0
 ALIVE_SECONDS = 4.0
+# A piece of news is good enough for so many times the processor time that it took.
+REST = 20.0
 MOST_WATCHERS = 200
 SHOWN = 50
 # Not by browsers, and not by what stands in between.
@@ -37,7 +42,7 @@ class Live:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._worked_out: dict[tuple[str, str], tuple[float, asyncio.Future[bytes]]] = {}
+        self._pieces: dict[tuple[str, str], _Piece] = {}
         self._watchers = 0
         self._ending = asyncio.Event()
 
@@ -54,6 +59,8 @@ class Live:
             If there is no such bandit, or too many watch already.
         """
         name = call.one("bandit", "")
+        if name and not BANDIT_NAME.fullmatch(name):
+            raise not_found("bandit", name)
         if self._watchers >= MOST_WATCHERS:
             raise Refusal(429, "busy", f"{MOST_WATCHERS} watch already: come again in a moment")
         first = await self._news(name)
@@ -67,14 +74,15 @@ class Live:
         sent: dict[str, bytes] = {}
         news, last = first, time.monotonic()
         try:
-            while not self._ending.is_set():
+            while True:
                 fresh = {kind: body for kind, body in news.items() if sent.get(kind) != body}
                 sent.update(fresh)
                 if fresh or time.monotonic() - last > ALIVE_SECONDS:
                     last = time.monotonic()
                     lines = (b"event: %s\ndata: %s\n\n" % (k.encode(), b) for k, b in fresh.items())
                     yield b"".join(lines) or b": alive\n\n"
-                await self._pause()
+                if await self._ends_within(EVERY_SECONDS):
+                    return
                 self._service.door.check(call.headers, "read")
                 news = await self._news(name)
         except Refusal:
@@ -82,33 +90,56 @@ class Live:
         finally:
             self._watchers -= 1
 
-    async def _pause(self) -> None:
-        try:
-            await asyncio.wait_for(self._ending.wait(), EVERY_SECONDS)
-        except TimeoutError:
-            return
+    async def _ends_within(self, seconds: float) -> bool:
+        """Wait; say whether the server is being stopped."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ending.wait(), seconds)
+        return self._ending.is_set()
 
     async def _news(self, name: str) -> dict[str, bytes]:
         """Return what there is to tell."""
         service = self._service
-        news = {"overview": await self._shared("overview", "", service.overview.look)}
-        if name:
-            news["state"] = await self._shared(
-                "state", name, lambda view: state_now(view, name, service.machine)
-            )
-            news["decisions"] = await self._shared(
-                "decisions", name, lambda view: newest_decisions(view, name, SHOWN)
-            )
-        return news
+        looks: dict[str, Callable[[View], Any]] = {
+            "state": lambda view: state_now(view, name, service.machine),
+            "decisions": lambda view: newest_decisions(view, name, SHOWN),
+        }
+        if not name:
+            looks = {"overview": service.overview.look}
+        return {kind: await self._shared(kind, name, look) for kind, look in looks.items()}
 
     async def _shared(self, kind: str, name: str, look: Callable[[View], Any]) -> bytes:
-        """Return what somebody has worked out within the last second, or work it out."""
+        """Return what has been worked out lately for somebody else, or work it out."""
         now = time.monotonic()
-        found = self._worked_out.get((kind, name))
-        if found is None or now - found[0] > EVERY_SECONDS / 2:
-            self._worked_out = {
-                what: one for what, one in self._worked_out.items() if now - one[0] < EVERY_SECONDS
+        found = self._pieces.get((kind, name))
+        if found is None or now > found.good_until:
+            self._pieces = {
+                what: piece for what, piece in self._pieces.items() if now < piece.good_until
             }
-            task = asyncio.ensure_future(self._service.read(lambda view: _encode(look(view))))
-            found = self._worked_out[(kind, name)] = now, task
-        return await asyncio.shield(found[1])
+            found = self._pieces[kind, name] = _Piece()
+            found.body = asyncio.ensure_future(self._work_out(found, look))
+        return await asyncio.shield(found.body)
+
+    async def _work_out(self, piece: _Piece, look: Callable[[View], Any]) -> bytes:
+        took = 0.0
+
+        def work(view: View) -> bytes:
+            nonlocal took
+            start = time.thread_time()
+            try:
+                return _encode(look(view))
+            finally:
+                took = time.thread_time() - start
+
+        try:
+            return await self._service.read(work)
+        finally:
+            piece.good_until = time.monotonic() + max(EVERY_SECONDS / 2, REST * took)
+
+
+class _Piece:
+    """Something that is worked out for all who want it, and for how long it is good enough."""
+
+    body: asyncio.Future[bytes]
+
+    def __init__(self) -> None:
+        self.good_until = math.inf

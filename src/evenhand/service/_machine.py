@@ -36,7 +36,7 @@ class Machine:
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}
         self._compilers: set[subprocess.Popen[bytes]] = set()
-        self._stopped = False
+        self._stopped, self._lock = False, threading.Lock()
 
     def ready(self, edition: Edition) -> bool:
         """Say whether a bandit can be served by machine code; if not, let it be made ready."""
@@ -54,10 +54,11 @@ class Machine:
         return many and self._is_ready("the optimum", compile_optimum)
 
     def _is_ready(self, code: str, make: Callable[..., None], *given: bytes) -> bool:
-        if code not in self._known:
-            self._known[code] = False
-            work = threading.Thread(target=self._make_ready, args=(code, make, *given), daemon=True)
-            work.start()
+        with self._lock:
+            if code not in self._known:
+                self._known[code] = False
+                given_too = (code, make, *given)
+                threading.Thread(target=self._make_ready, args=given_too, daemon=True).start()
         return self._known[code]
 
     def stop(self) -> None:

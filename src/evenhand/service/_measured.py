@@ -8,7 +8,7 @@ from evenhand._base.arrays import Floats
 from evenhand._base.machine import maker
 from evenhand._base.terms import plays_due
 from evenhand.agent._roster import rounds_present
-from evenhand.errors import Certificate
+from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.optimum._feasibility import worst_prefix
 from evenhand.policies._forgetting import rounds_lived
 from evenhand.policies._priced import PricedMemory, refresh_prices
@@ -95,6 +95,11 @@ class Measured:
             names = tuple(arms[place] for place in members.tolist())
             return Certificate(names, float(promised), float(possible))
         return None
+
+
+def in_words(error: InfeasibleFloors) -> str:
+    """Return a proof that rests on what was measured, in words."""
+    return f"By the awake rates measured: {error}"
 
 
 def _standing(floor: float, paused: bool, debt: float, hopeless: bool) -> Standing:

@@ -40,7 +40,7 @@ def read_files() -> Mapping[str, File]:
     """Return the files of the dashboard, by their paths.
 
     >>> sorted(read_files())[:3]
-    ['api.js', 'app.js', 'arms.js']
+    ['api.css', 'api.js', 'app.js']
     """
     return dict(_walked(files("evenhand.service") / "page", ""))
 
@@ -53,6 +53,6 @@ def _walked(folder: Traversable, path: str) -> list[tuple[str, File]]:
         else:
             body = one.read_bytes()
             tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
-            kind = TYPES[one.name.rpartition(".")[2]]
+            kind = TYPES.get(one.name.rpartition(".")[2], "application/octet-stream")
             found.append((path + one.name, File(body, kind, tag)))
     return found

@@ -28,8 +28,8 @@ from evenhand.service._views import DecisionList, DecisionListed
 
 # After so many bytes a page of a log ends, whatever its limit: the cursor leads on.
 MOST_BYTES = 4_000_000
-# How many events are looked through for each of the newest decisions that are wanted.
-WINDOWS = (4, 40)
+# So many events are looked through for the newest decisions: much feedback may follow them.
+AMONG = 100_000
 
 
 class Found(NamedTuple):
@@ -91,19 +91,19 @@ def find_decision(view: View, name: str, decision: str) -> tuple[int, DecisionSh
 
 
 def newest_decisions(view: View, name: str, limit: int) -> DecisionList:
-    """Return the newest decisions, the newest first, as far as they are among the last events."""
+    """Return the newest decisions, the newest first, as far as they are among the last events.
+
+    Those whose details have been folded into the counters are left out.
+    """
     head = find_head(view, name)
     editions = Editions(view, head.key)
-    for events in (view.last_events(head.key, size * limit) for size in WINDOWS):
-        known = [history for history in histories(events).values() if history.made is not None]
-        if len(known) >= limit or len(events) < limit:
-            break
-    return DecisionList([_listed(history, editions) for history in known[: -limit - 1 : -1]])
+    ids = view.last_decisions(head.key, limit, AMONG)
+    known = histories(view.decisions(head.key, ids))
+    found = ((known[id_], known[id_].made) for id_ in ids)
+    return DecisionList([_listed(h, made, editions) for h, made in found if made is not None])
 
 
-def _listed(history: History, editions: Editions) -> DecisionListed:
-    made = history.made
-    assert made is not None
+def _listed(history: History, made: Made, editions: Editions) -> DecisionListed:
     roster = editions[made.edition].roster
     return DecisionListed(
         history.id,

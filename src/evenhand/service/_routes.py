@@ -9,7 +9,7 @@ from evenhand.service import _handlers as handlers
 from evenhand.service import _views as views
 from evenhand.service import _watching as watching
 from evenhand.service._handlers import NDJSON
-from evenhand.service._live import STREAM
+from evenhand.service._live import SHOWN, STREAM
 from evenhand.service._operations import Operation
 
 BANDIT = "/v1/bandits/{name}"
@@ -28,8 +28,8 @@ CURSOR = {
 }
 LIMIT = {
     "limit": (
-        {"type": "integer", "minimum": 1, "maximum": watching.MOST_LISTED, "default": 50},
-        "At most how many decisions.",
+        {"type": "integer", "minimum": 1, "maximum": watching.MOST_LISTED, "default": SHOWN},
+        "At most how many decisions; fewer if much else has happened since.",
     )
 }
 HISTORY: dict[str, tuple[dict[str, Any], str]] = {
@@ -42,7 +42,7 @@ HISTORY: dict[str, tuple[dict[str, Any], str]] = {
         "Which arms, one parameter each: all if there is none, none if it is empty.",
     ),
 }
-WATCHED = {"bandit": ({"type": "string"}, "A bandit to be told of in full.")}
+WATCHED = {"bandit": ({"type": "string"}, "A bandit to be told of in full, and of no other.")}
 PROBLEM = bodies.ProblemShown
 # Statuses of every operation that writes.
 WRITES = {429: PROBLEM, 503: PROBLEM, 507: PROBLEM}
@@ -145,8 +145,8 @@ OPERATIONS: tuple[Operation, ...] = (
         method="GET",
         path="/v1/live",
         scope="read",
-        summary="Tell what is new, as server-sent events: overview, and state and decisions of one "
-        "bandit, each as its own operation has it.",
+        summary="Tell what is new, as server-sent events: the overview, or the state and the "
+        "decisions of one bandit, each as its own operation has it.",
         handler=watching.get_live,
         query=WATCHED,
         answers={200: None, 404: PROBLEM, 429: PROBLEM, **READS},
@@ -177,7 +177,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Work out the optimum with other floors; nothing is changed.",
         handler=watching.post_what_if,
         body=(views.Supposed,),
-        answers={200: views.WhatIf, 404: PROBLEM, **BODY, **READS},
+        answers={200: views.WhatIf, 404: PROBLEM, 429: PROBLEM, **BODY, **READS},
     ),
     Operation(
         method="GET",

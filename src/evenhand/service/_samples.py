@@ -8,6 +8,7 @@ happened.
 from __future__ import annotations
 
 import time
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -26,15 +27,16 @@ HOUR, DAY = 3_600, 86_400
 DAY_STEP = 240
 MOST_OLD = 400
 # Of bandits with more arms only totals are kept.
-MOST_ARMS = 1_000
+MOST_SAMPLED = 1_000
 # So many bandits are seen to at a time: decisions wait meanwhile.
 AT_ONCE = 16
-TOTALS = 6
+TOTALS = 7
 
 
-class Standing(NamedTuple):
-    """What a sample says; rates and debts are empty for bandits with very many arms."""
+class Reading(NamedTuple):
+    """What a sample says of an exact time; of very many arms there are no rates and debts."""
 
+    at: float
     decisions: float
     rounds: float
     told: float
@@ -45,23 +47,24 @@ class Standing(NamedTuple):
     debts: Floats
 
 
-def standing(sample: Sample) -> Standing:
+def reading(sample: Sample) -> Reading:
     """Return what a sample says."""
     totals = np.frombuffer(sample.body, "<f8", TOTALS).tolist()
     arms = np.frombuffer(sample.body, "<f4", offset=8 * TOTALS).astype(np.float64)
-    return Standing(*totals, *arms.reshape(2, -1))
+    return Reading(*totals, *arms.reshape(2, -1))
 
 
 def take(work: Work, command: TakeSample) -> Answer:
     """Write down how a bandit stands."""
     bandit, now = work.bandit, int(work.now)
     at = now // STEP_SECONDS * STEP_SECONDS
-    sample = Sample(at, bandit.edition.number, _body(bandit))
+    sample = Sample(at, bandit.edition.number, body_of(bandit, work.now))
     work.transaction.add_sample(bandit.key, sample)
     if command.thin:
-        first = work.transaction.samples(bandit.key, 0)[0].at
-        work.transaction.thin_samples(bandit.key, now - HOUR, DAY_STEP)
-        work.transaction.thin_samples(bandit.key, now - DAY, old_step(now - first))
+        thin = work.transaction.thin_samples
+        thin(bandit.key, now - DAY, now - HOUR, DAY_STEP)
+        first = work.transaction.first_sample(bandit.key)
+        thin(bandit.key, 0, now - DAY, old_step(now - (at if first is None else first)))
     return Answer(200)
 
 
@@ -77,12 +80,13 @@ def old_step(age: int) -> int:
     return step
 
 
-def _body(bandit: Bandit) -> bytes:
+def body_of(bandit: Bandit, now: float) -> bytes:
+    """Return how a bandit stands, in bytes."""
     counters, roster = bandit.counters, bandit.edition.roster
     state, rounds = counters.state, int(counters.state.rounds[0])
-    numbers = (counters.latest, rounds, counters.told, counters.expired)
+    numbers = (now, counters.latest, rounds, counters.told, counters.expired)
     totals = np.array((*numbers, counters.pending.sum(), counters.reward), "<f8").tobytes()
-    if counters.pending.size > MOST_ARMS:
+    if counters.pending.size > MOST_SAMPLED:
         return totals
     rates = state.played / np.maximum(rounds_present(roster, rounds), 1.0)
     debts = cumulative_debts(state, roster.terms)
@@ -92,13 +96,14 @@ def _body(bandit: Bandit) -> bytes:
 class Sampling:
     """Says which bandits a sample is due of: those to which something has happened since the last.
 
-    Every server takes samples; of those of the same time the first one counts.
+    Every server takes samples; of those of the same time the first one counts. What happened
+    before a server was started is sampled with what happens next.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._slot = 0
-        self._sampled: dict[str, tuple[int, int, int]] = {}
+        self._sampled: dict[str, tuple[int, int]] | None = None
         self._waiting: list[str] = []
 
     def due(self) -> list[TakeSample]:
@@ -106,25 +111,27 @@ class Sampling:
         now = int(time.time())
         if not self._waiting and now // STEP_SECONDS != self._slot:
             self._slot = now // STEP_SECONDS
-            self._look(now)
+            self._look()
         found, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
         return [TakeSample(name, self._thins(name, now)) for name in found]
 
-    def _look(self, now: int) -> None:
+    def missed(self, name: str) -> None:
+        """Try again at the next time: a sample could not be taken."""
+        if self._sampled is not None:
+            self._sampled.pop(name, None)
+
+    def _look(self) -> None:
         """Find the bandits to which something has happened."""
         with self._store.view() as view:
-            heads = view.heads()
-        self._sampled = {name: known for name, known in self._sampled.items() if name in heads}
-        for name, head in heads.items():
-            known = self._sampled.get(name, (0, 0, 0))
-            if known[:2] != (head.key, head.version):
-                self._sampled[name] = (head.key, head.version, known[2])
-                self._waiting.append(name)
+            heads = {name: head[:2] for name, head in view.heads().items()}
+        known = heads if self._sampled is None else self._sampled
+        self._waiting = [name for name, head in heads.items() if known.get(name) != head]
+        self._sampled = heads
 
     def _thins(self, name: str, now: int) -> bool:
-        """Say whether older samples of a bandit are to be thinned out: every few minutes."""
-        if name not in self._sampled:
-            return False
-        key, version, thinned = self._sampled[name]
-        self._sampled[name] = (key, version, now // DAY_STEP)
-        return thinned != now // DAY_STEP
+        """Say whether older samples of a bandit are to be thinned out: every few minutes.
+
+        Not those of all bandits at the same time.
+        """
+        steps = DAY_STEP // STEP_SECONDS
+        return zlib.crc32(name.encode()) % steps == now // STEP_SECONDS % steps

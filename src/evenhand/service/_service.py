@@ -39,6 +39,8 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Result = TypeVar("Result")
 READERS = 2
 KEYS_SECONDS = 1.0
+# Who does not take what is sent for so long is gone.
+SEND_SECONDS = 30.0
 log = logging.getLogger(__name__)
 
 
@@ -53,7 +55,7 @@ class Service:
         self.recent, self.overview = clerk.recent, Overview()
         self.writer = Writer(clerk, waiting=config.waiting, watch=self.metrics.commit)
         self._readers = ThreadPoolExecutor(READERS, "evenhand-reader")
-        self._thinker = ThreadPoolExecutor(1, "evenhand-thinker")
+        self._thinker, self.thinking = ThreadPoolExecutor(1, "evenhand-thinker"), 0
         document = openapi(OPERATIONS)
         self.openapi, self.api_page = msgspec.json.encode(document), api_page(document).encode()
         self.files, self.live = read_files(), Live(self)
@@ -79,7 +81,11 @@ class Service:
 
     async def compute(self, work: Callable[..., Result], *given: Any) -> Result:
         """Work something out that takes its time; nobody who only reads waits for it."""
-        return await self._run(self._thinker, work, *given)
+        self.thinking += 1
+        try:
+            return await self._run(self._thinker, work, *given)
+        finally:
+            self.thinking -= 1
 
     async def _run(
         self, threads: ThreadPoolExecutor, work: Callable[..., Result], *given: Any
@@ -148,7 +154,7 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = time.perf_counter()
         operation = self._operations.get(scope["method"])
-        name = "none"
+        name, flowing = "none", None
         try:
             if operation is None:
                 self._service.door.check(dict(scope["headers"]), "")
@@ -157,11 +163,10 @@ class _Endpoint:
                 name = operation.handler.__name__
                 reply = await self._reply(operation, scope, receive)
                 status = reply.status
-                if reply.flow is not None:
-                    self._service.metrics.request(name, status, time.perf_counter() - start)
-                    await _send_flow(send, receive, reply, scope["method"] == "HEAD")
-                    return
-                await _send(send, status, reply.body, reply.media_type, reply.headers)
+                if reply.flow is None:
+                    await _send(send, status, reply.body, reply.media_type, reply.headers)
+                else:
+                    flowing = reply
         except Refusal as refusal:
             status = refusal.status
             await _send_refusal(send, refusal)
@@ -175,6 +180,8 @@ class _Endpoint:
             words = "the server has made a mistake; nothing was changed"
             await _send_refusal(send, Refusal(500, "mistake", words))
         self._service.metrics.request(name, status, time.perf_counter() - start)
+        if flowing is not None:
+            await _send_flow(send, receive, flowing, scope["method"] == "HEAD")
 
     async def _reply(self, operation: Operation, scope: Scope, receive: Receive) -> Reply:
         headers = dict(scope["headers"])
@@ -252,7 +259,10 @@ async def _send_flow(send: Send, receive: Receive, reply: Reply, head: bool) -> 
         async for piece in flow:
             if head or gone.done():
                 break
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            more = {"type": "http.response.body", "body": piece, "more_body": True}
+            await asyncio.wait_for(send(more), SEND_SECONDS)
+    except Exception as error:
+        log.warning("a stream has been cut off: %s", error or "nobody takes it")
     finally:
         gone.cancel()
         await flow.aclose()

@@ -17,7 +17,7 @@ from evenhand.policies._state import faded, posterior
 from evenhand.service._bodies import ArmState, BanditState, CertificateShown, Warned
 from evenhand.service._edition import serving_policy
 from evenhand.service._machine import Machine
-from evenhand.service._measured import ENOUGH_ROUNDS, Measured
+from evenhand.service._measured import ENOUGH_ROUNDS, Measured, in_words
 from evenhand.service._reading import Found, find_bandit
 from evenhand.service._stores._store import View
 from evenhand.service._views import BanditGlance
@@ -106,8 +106,7 @@ def _warnings(measured: Measured, found: Found, proof: Certificate | None) -> li
     """Return what somebody should look at."""
     warned = []
     if proof is not None:
-        sentence = str(InfeasibleFloors(proof, 0.0))
-        detail = f"By the awake rates measured: {sentence}"
+        detail = in_words(InfeasibleFloors(proof, 0.0))
         warned.append(Warned("floors-infeasible", detail, CertificateShown.of(proof)))
     played, pending = int(measured.state.played.sum()), int(found.counters.pending.sum())
     if found.edition.feedback.timeout_seconds is None and pending > max(played // 2, ENOUGH_ROUNDS):

@@ -53,7 +53,7 @@ class HistoryShown(Struct):
     name: str
     range: Range
     complete: bool
-    times: list[int]
+    times: list[float]
     decisions: list[int]
     told: list[int]
     expired: list[int]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from evenhand.service._history import SECONDS, history_of
+from evenhand.service._live import SHOWN
 from evenhand.service._operations import Call, Reply, decoded
 from evenhand.service._pages import SAFE
 from evenhand.service._reading import find_bandit, newest_decisions
-from evenhand.service._refusals import not_found
+from evenhand.service._refusals import Refusal, not_found
 from evenhand.service._views import Range, Supposed
 from evenhand.service._what_if import what_if
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.service._service import Service
 
 MOST_LISTED = 1_000
+MOST_THINKING = 16
 RANGES = tuple(SECONDS)
 _encode = msgspec.json.Encoder().encode
 
@@ -35,7 +37,7 @@ async def get_live(service: Service, call: Call) -> Reply:
 
 async def get_decisions(service: Service, call: Call) -> Reply:
     """List the newest decisions."""
-    name, limit = call.path["name"], call.whole("limit", 50, MOST_LISTED, 1)
+    name, limit = call.path["name"], call.whole("limit", SHOWN, MOST_LISTED, 1)
     return Reply(200, _encode(await service.read(lambda view: newest_decisions(view, name, limit))))
 
 
@@ -51,6 +53,8 @@ async def post_what_if(service: Service, call: Call) -> Reply:
     """Work out the optimum with other floors."""
     name, supposed = call.path["name"], decoded(call.body or b"{}", Supposed)
     found = await service.read(lambda view: find_bandit(view, name))
+    if service.thinking >= MOST_THINKING:
+        raise Refusal(429, "busy", f"{MOST_THINKING} are being worked out: come again in a moment")
     ready = service.machine.ready_to_solve(found.edition)
     return Reply(200, _encode(await service.compute(what_if, found, supposed, ready)))
 

@@ -9,7 +9,7 @@ from evenhand._base.nature import Awake
 from evenhand.errors import InfeasibleFloors
 from evenhand.optimum._solve import Optimum, solve
 from evenhand.service._bodies import CertificateShown
-from evenhand.service._measured import Measured
+from evenhand.service._measured import Measured, in_words
 from evenhand.service._reading import Found
 from evenhand.service._refusals import not_found
 from evenhand.service._views import ArmWhatIf, Supposed, WhatIf
@@ -47,7 +47,7 @@ def what_if(found: Found, supposed: Supposed, compiled: bool) -> WhatIf:
         answer.arms = _arms(measured, then, here)
     else:
         answer.certificate = CertificateShown.of(then.certificate)
-        answer.detail = f"By the awake rates measured: {then}"
+        answer.detail = in_words(then)
     return answer
 
 

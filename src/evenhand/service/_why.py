@@ -41,7 +41,8 @@ class Drawn(NamedTuple):
 class DrawnMany(NamedTuple):
     """What decisions in a row were made from: the moment before the first one, and what was drawn.
 
-    Only for policies whose scores follow from samples.
+    Only for policies whose scores follow from samples, which are kept of the last ones; what such
+    a policy remembers does not depend on them.
     """
 
     policy: Policy
@@ -57,12 +58,14 @@ class DrawnMany(NamedTuple):
         advance = steps_of(forms).advance
         state, memory = copied(moment.state), copied(moment.memory)
         scores, nobody = np.zeros(state.played.size), np.random.default_rng(0)
-        for chosen, samples in zip(self.chosen[:place], self.samples[:place], strict=True):
+        anything = np.full(awake.size, 0.5)
+        for chosen in self.chosen[:place]:
             if awake.size > terms.plays:
-                policy.score(scores, awake, samples, state, terms, moment.constants, memory, nobody)
+                given = anything, state, terms, moment.constants, memory, nobody
+                policy.score(scores, awake, *given)
             advance(state, terms, awake, chosen, forms)
         before = Moment(awake, copied(state), terms, moment.constants, copied(memory))
-        samples, scored = self.samples[place], np.empty(0)
+        samples, scored = self.samples[place - len(self.chosen)], np.empty(0)
         if awake.size > terms.plays:
             policy.score(scores, awake, samples, state, terms, moment.constants, memory, nobody)
             scored = scores[: awake.size]
@@ -85,7 +88,10 @@ def reasons_of(source: Source) -> list[Reason]:
 
 
 class Recent:
-    """The sources of the last decisions of every bandit, by the bandits' keys and their own ids."""
+    """The sources of the last decisions of every bandit, by the bandits' keys and their own ids.
+
+    One thread adds, after each commit; who looks meanwhile finds a decision or does not.
+    """
 
     def __init__(self) -> None:
         self._bandits: OrderedDict[int, OrderedDict[str, Source]] = OrderedDict()

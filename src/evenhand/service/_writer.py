@@ -203,8 +203,7 @@ class Writer:
         try:
             names = self._overdue.names()
             expired = [self._beside([ExpireOverdue(name)]) for name in names]
-            if samples := self._sampling.due():
-                self._beside(samples)
+            self._take_samples()
             with self._clerk.store.transaction() as transaction:
                 more = transaction.tidy(TIDY_EVENTS)
                 if not self.works:
@@ -217,6 +216,14 @@ class Writer:
             log.exception("what is done beside requests has failed")
         return False
 
+    def _take_samples(self) -> None:
+        """Take the samples that are due, all at once, or one by one if that fails."""
+        due = self._sampling.due()
+        if due and not self._beside(due):
+            for command in due:
+                if not self._beside([command]):
+                    self._sampling.missed(command.bandit)
+
     def _beside(self, commands: Sequence[Command]) -> bool:
         """Carry out what nobody asked for; its mistakes are not those of others."""
         try:
@@ -224,6 +231,6 @@ class Writer:
         except Unavailable:
             raise
         except Exception:
-            log.exception("%s has failed", commands[0])
+            log.exception("%s has failed", commands)
             return False
         return True

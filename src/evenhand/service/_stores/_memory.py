@@ -114,15 +114,20 @@ class Memory:
         wanted = (log[seq] for seq in range(after + 1, newest + 1) if seq in log)
         return list(islice(wanted, limit))
 
-    def last_events(self, key: int, limit: int) -> list[Event]:
-        """Return the newest events."""
-        return [*islice(reversed(self._bandits[key].log.values()), limit)][::-1]
+    def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
+        """Return the ids of the newest decisions."""
+        last = islice(reversed(self._bandits[key].log.values()), among)
+        return [*islice((event.decision for event in last if event.kind == "decision"), limit)]
 
     def samples(self, key: int, since: int) -> list[Sample]:
         """Return the samples since a time, and the last one before it."""
         samples = self._bandits[key].samples
         first = max((at for at in samples if at <= since), default=0)
         return [samples[at] for at in sorted(samples) if at >= first]
+
+    def first_sample(self, key: int) -> int | None:
+        """Return the time of the first sample."""
+        return min(self._bandits[key].samples, default=None)
 
     def fold(self, key: int) -> Fold | None:
         """Return what was folded."""
@@ -211,21 +216,20 @@ class Memory:
 
     def add_sample(self, key: int, sample: Sample) -> None:
         """Write how a bandit stands."""
-        self._set_samples(key, {sample.at: sample, **self._bandits[key].samples})
-
-    def thin_samples(self, key: int, before: int, step: int) -> None:
-        """Of the samples before a time, keep the first one of every so many seconds."""
         samples = self._bandits[key].samples
-        first: dict[int, int] = {}
-        for at in sorted(samples):
-            first.setdefault(at // step, at)
-        kept = set(first.values())
-        self._set_samples(key, {at: samples[at] for at in samples if at >= before or at in kept})
+        if sample.at not in samples:
+            samples[sample.at] = sample
+            self._undo.append(lambda: samples.pop(sample.at))
 
-    def _set_samples(self, key: int, samples: dict[int, Sample]) -> None:
-        bandit = self._bandits[key]
-        before, bandit.samples = bandit.samples, samples
-        self._undo.append(lambda: setattr(bandit, "samples", before))
+    def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
+        """Of the samples between two times, keep the first one of every so many seconds."""
+        samples = self._bandits[key].samples
+        those = sorted(at for at in samples if since <= at < before)
+        kept = {at // step: at for at in reversed(those)}.values()
+        dropped = {at: samples[at] for at in set(those) - set(kept)}
+        for at in dropped:
+            del samples[at]
+        self._undo.append(lambda: samples.update(dropped))
 
     def put_key(self, key: Key) -> None:
         """Write a key."""

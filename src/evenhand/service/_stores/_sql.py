@@ -103,12 +103,18 @@ class Statements:
         )
         return [Event(*row) for row in rows]
 
-    def last_events(self, key: int, limit: int) -> list[Event]:
-        """Return the newest events."""
+    def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
+        """Return the ids of the newest decisions."""
         rows = self._run(
-            f"SELECT {EVENT} FROM log WHERE bandit = ? ORDER BY seq DESC LIMIT ?", key, limit
+            "SELECT decision FROM log WHERE bandit = ? AND kind = 'decision' "
+            "AND seq > (SELECT COALESCE(MAX(seq), 0) FROM log WHERE bandit = ?) - ? "
+            "ORDER BY seq DESC LIMIT ?",
+            key,
+            key,
+            among,
+            limit,
         )
-        return [Event(*row) for row in rows][::-1]
+        return [row[0] for row in rows]
 
     def samples(self, key: int, since: int) -> list[Sample]:
         """Return the samples since a time, and the last one before it."""
@@ -120,6 +126,12 @@ class Statements:
             since,
         )
         return [Sample(*row) for row in rows]
+
+    def first_sample(self, key: int) -> int | None:
+        """Return the time of the first sample."""
+        found = self._run("SELECT MIN(at) FROM samples WHERE bandit = ?", key).fetchone()
+        first: int | None = found[0]
+        return first
 
     def fold(self, key: int) -> Fold | None:
         """Return what was folded."""
@@ -223,15 +235,14 @@ class Statements:
         """Write how a bandit stands."""
         self._run("INSERT INTO samples VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key, *sample)
 
-    def thin_samples(self, key: int, before: int, step: int) -> None:
-        """Of the samples before a time, keep the first one of every so many seconds."""
+    def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
+        """Of the samples between two times, keep the first one of every so many seconds."""
+        those = "FROM samples WHERE bandit = ? AND at >= ? AND at < ?"
+        span = key, since, before
         self._run(
-            "DELETE FROM samples WHERE bandit = ? AND at < ? AND at NOT IN "
-            "(SELECT MIN(at) FROM samples WHERE bandit = ? AND at < ? GROUP BY at / ?)",
-            key,
-            before,
-            key,
-            before,
+            f"DELETE {those} AND at NOT IN (SELECT MIN(at) {those} GROUP BY at / ?)",
+            *span,
+            *span,
             step,
         )
 

@@ -104,11 +104,14 @@ class View(Protocol):
     def events(self, key: int, after: int, limit: int) -> list[Event]:
         """Return the events after one, in order, at most so many."""
 
-    def last_events(self, key: int, limit: int) -> list[Event]:
-        """Return the newest events, in order, at most so many."""
+    def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
+        """Return the ids of decisions among so many last events, newest first, at most so many."""
 
     def samples(self, key: int, since: int) -> list[Sample]:
         """Return the samples since a time, in order, and the last one before it."""
+
+    def first_sample(self, key: int) -> int | None:
+        """Return the time of the first sample, if there is one."""
 
     def fold(self, key: int) -> Fold | None:
         """Return what was folded of a bandit's log, if anything was."""
@@ -150,8 +153,8 @@ class Transaction(View, Protocol):
     def add_sample(self, key: int, sample: Sample) -> None:
         """Write how a bandit stands, unless there is a sample of this time."""
 
-    def thin_samples(self, key: int, before: int, step: int) -> None:
-        """Of the samples before a time, keep the first one of every so many seconds."""
+    def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
+        """Of the samples between two times, keep the first one of every so many seconds."""
 
     def put_key(self, key: Key) -> None:
         """Write a key, or what has become of it."""

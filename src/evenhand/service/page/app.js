@@ -16,6 +16,7 @@ const WORDS = {
   gone: "not found",
 };
 
+const AGAIN = 3_000;
 const main = document.getElementById("main");
 const status = document.getElementById("status");
 const signOut = document.getElementById("sign-out");
@@ -42,12 +43,25 @@ function show(kind, error) {
     main.replaceChildren(signIn(error, start));
     main.querySelector("input").focus();
   } else if (kind === "gone") {
+    current.abort();
     main.replaceChildren(
       el("h1", {}, "There is no such bandit"),
       el("p", {}, error.message),
       el("p", {}, el("a", { href: "#/" }, "All bandits")),
     );
+    wait();
   }
+}
+
+/** Look now and then whether the bandit has come back. */
+function wait() {
+  const name = wanted();
+  setTimeout(async () => {
+    if (wanted() !== name || name === null || !current.signal.aborted) return;
+    const there = await api.get(api.bandit(name)).catch(() => null);
+    if (there && wanted() === name && current.signal.aborted) start();
+    else wait();
+  }, AGAIN);
 }
 
 function start() {
@@ -55,7 +69,7 @@ function start() {
   current = new AbortController();
   const { signal } = current;
   const name = wanted();
-  const view = name === null ? new Overview() : new BanditView(name, signal);
+  const view = name === null ? new Overview() : new BanditView(name, signal, start);
   main.replaceChildren(view.node);
   document.title = name === null ? "evenhand" : `${name} · evenhand`;
   signOut.hidden = !api.key();

@@ -13,8 +13,11 @@ export class Arms {
     this.rows = new Map();
     this.picked = null;
     this.onPick = picked;
-    this.body = el("tbody");
-    const heads = [...HEADS, "Over time"].map((head) => el("th", { scope: "col" }, head));
+    // On narrow screens rows are blocks: without roles they would no longer be a table's.
+    this.body = el("tbody", { role: "rowgroup" });
+    const heads = [...HEADS, "Over time"].map((head) =>
+      el("th", { scope: "col", role: "columnheader" }, head),
+    );
     this.node = el(
       "section",
       { class: "card", "aria-labelledby": "promises" },
@@ -26,9 +29,9 @@ export class Arms {
       ),
       el(
         "table",
-        { class: "arms" },
+        { class: "arms", role: "table" },
         el("caption", { class: "unseen" }, "Arms, their rates, floors, estimates and prices"),
-        el("thead", {}, el("tr", {}, ...heads)),
+        el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...heads)),
         this.body,
       ),
     );
@@ -41,6 +44,8 @@ export class Arms {
     }
     const names = new Set(state.arms.map((arm) => arm.name));
     for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
+    const left = [...this.picked].filter((name) => names.has(name));
+    if (left.length < this.picked.size) this.pick(new Set(left));
     const most = Math.max(...state.arms.map((arm) => Math.max(arm.rate, arm.floor)), 0.01);
     const ordered = state.arms
       .map((arm, i) => [ORDER[arm.standing], i, arm])
@@ -76,10 +81,10 @@ class Row {
     this.rate = el("span", { class: "number" });
     this.interval = el("div", { class: "interval", "aria-hidden": "true" }, el("i"), el("b"));
     this.estimate = el("span", { class: "number" });
-    this.standing = el("td", { class: "standing", "data-label": "Standing" });
-    this.price = el("td", { class: "price", "data-label": "Price" });
-    this.awake = el("td", { class: "number", "data-label": "Awake" });
-    this.pending = el("td", { class: "number", "data-label": "Pending" });
+    this.standing = el("td", { role: "cell", class: "standing", "data-label": "Standing" });
+    this.price = el("td", { role: "cell", class: "price", "data-label": "Price" });
+    this.awake = el("td", { role: "cell", class: "number", "data-label": "Awake" });
+    this.pending = el("td", { role: "cell", class: "number", "data-label": "Pending" });
     const box = el("input", {
       type: "checkbox",
       checked: drawn,
@@ -88,15 +93,15 @@ class Row {
     });
     this.node = el(
       "tr",
-      {},
-      el("th", { scope: "row", class: "name" }, name),
-      el("td", { "data-label": "Rate against floor" }, this.bar, this.rate),
+      { role: "row" },
+      el("th", { scope: "row", role: "rowheader", class: "name" }, name),
+      el("td", { role: "cell", "data-label": "Rate against floor" }, this.bar, this.rate),
       this.standing,
-      el("td", { "data-label": "Estimate" }, this.interval, this.estimate),
+      el("td", { role: "cell", "data-label": "Estimate" }, this.interval, this.estimate),
       this.price,
       this.awake,
       this.pending,
-      el("td", { class: "check", "data-label": "Over time" }, box),
+      el("td", { role: "cell", class: "check", "data-label": "Over time" }, box),
     );
   }
 

@@ -10,7 +10,10 @@ import { count, number, plural } from "./words.js";
 const MINUTE = 60;
 
 export class BanditView {
-  constructor(name, signal) {
+  /** `again` is called if it turns out to be another bandit of the same name. */
+  constructor(name, signal, again) {
+    this.again = again;
+    this.decided = 0;
     this.about = el("p", { class: "lead" }, "");
     this.warnings = el("div", { role: "alert" });
     this.tiles = new Tiles();
@@ -35,6 +38,8 @@ export class BanditView {
 
   state(state) {
     const start = performance.now();
+    if (state.decisions < this.decided) return this.again();
+    this.decided = state.decisions;
     say(
       this.about,
       `${plural(state.arms.length, "arm")}, at most ${plural(state.plays, "play")} a round, ` +
@@ -52,6 +57,8 @@ export class BanditView {
     this.arms.update(state);
     this.history.update(state);
     this.whatIf.update(state);
+    // One at a time: a page that stays open is not to gather them.
+    performance.clearMeasures("evenhand-update");
     performance.measure("evenhand-update", { start });
   }
 
@@ -68,7 +75,7 @@ class Tiles {
     const tile = ([id, label, note]) => {
       const value = el("dd", {}, "–");
       this.values.set(id, value);
-      return el("div", { class: "tile" }, el("dt", {}, label, el("span", {}, note)), value);
+      return el("div", { class: "tile" }, el("dt", {}, `${label} ${note}`), value);
     };
     const tiles = [
       ["decisions", "Decisions", "a minute"],
@@ -90,21 +97,22 @@ class Tiles {
     }));
     const first = this.past[0]?.at ?? Infinity;
     this.past = [...known.filter(({ at }) => at < first).slice(-MINUTE), ...this.past];
+    if (this.now) this.update(this.now);
   }
 
   update(state) {
-    this.past.push(state);
-    const from = state.at - MINUTE;
-    while (this.past.length > 2 && this.past[1].at <= from) this.past.shift();
+    this.now = state;
+    const { at, decisions, reward } = state;
+    if (this.past.at(-1)?.at !== at) this.past.push({ at, decisions, reward });
+    while (this.past.length > 2 && this.past[1].at <= at - MINUTE) this.past.shift();
     const first = this.past[0];
-    const minutes = Math.max(state.at - Math.max(first.at, from), 1) / MINUTE;
-    const since = Math.max(state.at - first.at, 1) / MINUTE;
-    const perMinute = (what) => (state[what] - first[what]) / Math.max(since, minutes);
+    // What is missing between two samples is time in which nothing happened.
+    const minutes = Math.min(Math.max(at - first.at, 1), MINUTE) / MINUTE;
+    const perMinute = (what) => (state[what] - first[what]) / minutes;
     const pending = state.arms.reduce((sum, arm) => sum + arm.pending, 0);
-    const told = state.told || 0;
     this.say("decisions", this.past.length > 1 ? count(perMinute("decisions")) : "–");
     this.say("rewards", this.past.length > 1 ? number(perMinute("reward")) : "–");
-    this.say("per-round", told ? number(state.reward / state.rounds) : "–");
+    this.say("per-round", state.told ? number(state.reward / state.rounds) : "–");
     this.say("pending", count(pending));
     this.say("expired", count(state.expired));
   }

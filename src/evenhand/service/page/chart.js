@@ -5,18 +5,32 @@ import { el, say, style, table } from "./dom.js";
 import { clock } from "./words.js";
 
 const ROWS = 12;
+const REFILL = 10_000;
 const HEIGHT = 220;
 const COLOURS = 8;
+
+// How times are written, by how far apart they lie: in order, on a line of their own at a new day.
+const DAY = "\n{YYYY}-{MM}-{DD}";
+const TIMES = [
+  [86400 * 28, "{YYYY}-{MM}", null, null, null, null, null, null, 1],
+  [86400, "{MM}-{DD}", "\n{YYYY}", null, null, null, null, null, 1],
+  [3600, "{HH}:{mm}", DAY, null, DAY, null, null, null, 1],
+  [60, "{HH}:{mm}", DAY, null, DAY, null, null, null, 1],
+  [1, "{HH}:{mm}:{ss}", DAY, null, DAY, null, null, null, 1],
+];
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Chart {
-  /** `format` writes a value; `steps` draws level lines from point to point. */
-  constructor(title, format) {
+  /** `format` writes a value; the scale goes up to `least`, or further. */
+  constructor(title, format, least = 0) {
     this.title = title;
+    this.least = least;
     this.format = format;
     this.names = [];
     this.data = [[]];
+    this.entries = [];
+    this.filled = 0;
     this.place = el("div", { class: "plot", role: "img", "aria-label": title });
     this.legend = el("ul", { class: "legend" });
     this.behind = el("div", { class: "scroll", tabIndex: 0, role: "region" });
@@ -47,10 +61,12 @@ export class Chart {
     const same = names.length === this.names.length && names.every((n, i) => n === this.names[i]);
     this.names = names;
     this.data = [times, ...columns];
-    if (same && this.plot) this.plot.setData(this.data);
-    else this.build();
-    this.read(null);
-    if (this.details.open) this.fill();
+    if (same && this.plot) {
+      this.plot.setData(this.data);
+      this.read(null);
+    } else this.build();
+    // A table that is being read is left alone for a while.
+    if (!same || performance.now() - this.filled > REFILL) this.fill();
   }
 
   build() {
@@ -60,7 +76,6 @@ export class Chart {
       label: name,
       stroke: colour(`--c${i % COLOURS}`),
       width: 2,
-      spanGaps: true,
       dash: i < COLOURS ? undefined : [6, 4],
       points: { show: false },
     }));
@@ -69,19 +84,20 @@ export class Chart {
       height: HEIGHT,
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
-      scales: { y: { range: (plot, low, high) => [Math.min(low ?? 0, 0), 1.05 * (high || 1)] } },
-      axes: [axis, { ...axis, size: 56, values: (plot, ticks) => ticks.map(this.format) }],
+      scales: { y: { range: (plot, low, high) => [0, Math.max(1.05 * (high ?? 0), this.least)] } },
+      axes: [{ ...axis, space: 70, values: TIMES }, { ...axis, size: 56, values: (plot, ticks) => ticks.map(this.format) }],
       series: [{}, ...lines],
       hooks: { setCursor: [(plot) => this.read(plot.cursor.idx)] },
     };
     this.plot = new uPlot(options, this.data, this.place);
     this.entries = this.names.map((name, i) => {
       const value = el("span", { class: "number" });
-      const key = el("i", { "aria-hidden": "true" });
+      const key = el("i", { "aria-hidden": "true", class: i < COLOURS ? "" : "dashed" });
       style(key, "--colour", `var(--c${i % COLOURS})`);
       return { value, node: el("li", {}, key, el("span", { class: "name" }, name), value) };
     });
     this.legend.replaceChildren(...this.entries.map(({ node }) => node));
+    this.read(null);
   }
 
   /** Write the values at a point into the legend, or the last ones. */
@@ -100,6 +116,7 @@ export class Chart {
     for (let i = times.length - 1; i >= 0; i -= step) {
       rows.push([clock(times[i]), ...columns.map((column) => this.format(column[i]))]);
     }
+    this.filled = performance.now();
     const { scrollLeft, scrollTop } = this.behind;
     this.behind.replaceChildren(table(this.title, ["Time", ...this.names], rows));
     Object.assign(this.behind, { scrollLeft, scrollTop });

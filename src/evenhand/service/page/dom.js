@@ -31,10 +31,16 @@ export function style(node, name, value) {
 
 /** Let a list of nodes be the children of one, moving only those that are elsewhere. */
 export function arrange(parent, nodes) {
-  nodes.forEach((node, i) => {
-    if (parent.children[i] !== node) parent.insertBefore(node, parent.children[i] ?? null);
-  });
-  while (parent.children.length > nodes.length) parent.lastElementChild.remove();
+  const wanted = new Set(nodes);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  const focused = document.activeElement;
+  let next = parent.firstElementChild;
+  for (const node of nodes) {
+    if (node === next) next = next.nextElementSibling;
+    else parent.insertBefore(node, next);
+  }
+  // A node that is moved loses the focus.
+  if (focused !== document.activeElement && parent.contains(focused)) focused.focus();
 }
 
 /** A table from its caption, column heads and rows of texts. */

@@ -7,7 +7,6 @@ import { number, percent } from "./words.js";
 
 const RANGES = { hour: "1 hour", day: "1 day", all: "All" };
 const REFRESH = { hour: 10_000, day: 60_000, all: 60_000 };
-const SECONDS = { hour: 3_600, day: 86_400, all: Infinity };
 
 export class History {
   /** `loaded` is told what was read. */
@@ -18,9 +17,9 @@ export class History {
     this.range = "hour";
     this.picked = [];
     this.past = null;
-    this.rates = new Chart("Rates: share of rounds played since an arm joined", percent);
-    this.debts = new Chart("Debts: plays that an arm is behind", (value) => number(value, 2));
-    this.pace = new Chart("Decisions and reward a minute", (value) => number(value));
+    this.rates = new Chart("Rates: share of rounds played since an arm joined", percent, 0.01);
+    this.debts = new Chart("Debts: plays that an arm is behind", (value) => number(value, 2), 1);
+    this.pace = new Chart("Decisions and reward a minute", (value) => number(value), 1);
     this.note = el("p", { class: "note" }, "");
     const buttons = Object.entries(RANGES).map(([range, label]) =>
       el(
@@ -84,20 +83,18 @@ export class History {
     const { past, now } = this;
     const live = now && now.at > (past.times.at(-1) ?? 0);
     const times = live ? [...past.times, now.at] : past.times;
-    const from = (times.at(-1) ?? 0) - SECONDS[this.range];
     const latest = new Map((now?.arms ?? []).map((arm) => [arm.name, arm]));
-    const with_now = (values, last) => (live ? [...values, last ?? null] : values);
+    const withNow = (values, last) => (live ? [...values, last ?? null] : values);
     const names = past.arms.map((arm) => arm.name);
     const column = (list, what) =>
-      past.arms.map((arm) => with_now(arm[list], latest.get(arm.name)?.[what]));
+      past.arms.map((arm) => withNow(arm[list], latest.get(arm.name)?.[what]));
     this.rates.draw(names, times, column("rates", "rate"));
     this.debts.draw(names, times, column("debts", "debt"));
-    const decisions = perMinute(times, with_now(past.decisions, now?.decisions));
-    const reward = perMinute(times, with_now(past.reward, now?.reward));
-    this.pace.draw(["decisions", "reward"], times, [decisions, reward]);
+    const paces = [perMinute(past.times, past.decisions), perMinute(past.times, past.reward)];
+    this.pace.draw(["decisions", "reward"], past.times, paces);
     const few = times.length < 3 ? "What happens from now on will be drawn here. " : "";
     const cut = past.complete ? "" : "Of a bandit with so many arms only totals are kept. ";
-    say(this.note, few + cut + (from > 0 ? "" : ""));
+    say(this.note, few + cut);
   }
 
   stop() {
@@ -106,10 +103,8 @@ export class History {
   }
 }
 
-/** The pace of a sum over time; the end of every interval has its pace. */
+/** The pace of a sum over time: at the end of every interval, that of the interval. */
 function perMinute(times, sums) {
-  return times.map((at, i) => {
-    if (i === 0 || at - times[i - 1] < 1) return null;
-    return (60 * (sums[i] - sums[i - 1])) / (at - times[i - 1]);
-  });
+  const pace = (i) => (60 * (sums[i] - sums[i - 1])) / Math.max(times[i] - times[i - 1], 1);
+  return times.map((at, i) => (i === 0 ? null : pace(i)));
 }

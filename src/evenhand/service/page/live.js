@@ -5,14 +5,25 @@ import * as api from "./api.js";
 
 const SILENCE = 12_000;
 const POLL = 2_000;
+const POLLS = 150;
 const LONGEST_WAIT = 5_000;
 const TRIES = 2;
 
-const sleep = (ms, signal) =>
-  new Promise((done) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), done()), { once: true });
+const KEY_PROBLEMS = ["no-key", "bad-key", "scope"];
+
+function sleep(ms, signal) {
+  return new Promise((done) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      done();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
   });
+}
+
+const wantsKey = (error) => KEY_PROBLEMS.some((kind) => error.body?.type?.endsWith(`#${kind}`));
 
 /**
  * Follow the service until the signal aborts. `told` gets every event, `status` how it goes:
@@ -23,18 +34,14 @@ export async function follow(name, signal, told, status) {
   let silent = 0;
   while (!signal.aborted) {
     try {
-      if (silent < TRIES) {
-        silent = (await listen(name, signal, told, status)) ? 0 : silent + 1;
-      } else {
-        await poll(name, signal, told, status);
-      }
+      if (silent >= TRIES) await poll(name, signal, told, status);
+      silent = (await listen(name, signal, told, status)) ? 0 : silent + 1;
       wait = 500;
     } catch (error) {
       if (signal.aborted) return;
-      if (error.status === 401 || error.status === 403) return status("key", error);
+      if (wantsKey(error)) return status("key", error);
       if (error.status === 404 && name) return status("gone", error);
       status("lost", error);
-      silent = 0;
     }
     await sleep(wait, signal);
     wait = Math.min(2 * wait, LONGEST_WAIT);
@@ -58,11 +65,13 @@ async function listen(name, signal, told, status) {
     for await (const { event, data } of api.events(response, alive)) {
       heard = true;
       status("live");
-      told(event, data);
+      tell(told, event, data);
     }
     return heard;
   } catch (error) {
-    if (heard || error instanceof api.Problem) throw error;
+    // Too many watch, or something in between does not let streams through: asking may do.
+    const refused = error.status === 429 || error.status >= 500;
+    if (heard || (error instanceof api.Problem && !refused)) throw error;
     await api.ask("livez", { signal });
     return false;
   } finally {
@@ -71,15 +80,25 @@ async function listen(name, signal, told, status) {
   }
 }
 
-/** Ask again and again. */
+/** Ask again and again, for some minutes; then the stream may be tried once more. */
 async function poll(name, signal, told, status) {
-  while (!signal.aborted) {
-    told("overview", await api.get("v1/overview", signal));
-    if (name) {
-      told("state", await api.get(api.bandit(name, "/state"), signal));
-      told("decisions", await api.get(api.bandit(name, "/decisions?limit=50"), signal));
+  const news = name
+    ? { state: api.bandit(name, "/state"), decisions: api.bandit(name, "/decisions") }
+    : { overview: "v1/overview" };
+  for (let i = 0; i < POLLS && !signal.aborted; i++) {
+    for (const [event, path] of Object.entries(news)) {
+      tell(told, event, await api.get(path, signal));
     }
     status("polling");
     await sleep(POLL, signal);
+  }
+}
+
+/** Hand on news; a mistake of the page's own is no lost connection. */
+function tell(told, event, data) {
+  try {
+    told(event, data);
+  } catch (error) {
+    reportError(error);
   }
 }
