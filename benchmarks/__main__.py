@@ -10,7 +10,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import agent, movielens, optimum, reproduction, service, simulation, sweeps
+from benchmarks import (
+    agent,
+    dashboard,
+    movielens,
+    optimum,
+    reproduction,
+    service,
+    simulation,
+    sweeps,
+)
 from benchmarks.row import Row
 from evenhand._base.checks import check_known
 from evenhand._base.provenance import provenance
@@ -25,6 +34,7 @@ SUITES = {
     "movielens": movielens.measure,
     "sweeps": sweeps.measure,
     "service": service.measure,
+    "dashboard": dashboard.measure,
 }
 
 
