@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from evenhand import Environment, InputError, Problem, Results, make_policy, simulate
+from evenhand.results._anytime import Moments
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,7 @@ def test_stacked_replications_stand_one_after_the_other(results):
         replace(
             results,
             seconds=seconds,
+            moments=Moments(*(kept[:, part] for kept in results.moments)),
             **{
                 name: getattr(results, name)[:, part]
                 for name in ("expected", "realised", "played", "estimates")
@@ -113,13 +115,14 @@ def test_an_unknown_label_lists_the_known_ones(results):
 
 def test_the_tables_are_long(results):
     rounds, arms = results.rounds_table(), results.arms_table()
-    assert rounds.columns == ["policy", "replication", "round", "expected", "realised"]
+    assert rounds.columns == ["policy", "replication", "round", "expected", "realised", "behind"]
     assert len(rounds) == 2 * 6 * results.rounds.size
     assert len(arms) == 2 * 6 * 3
     line = arms.filter((pl.col("policy") == "random") & (pl.col("replication") == 4))
     assert line["played"].to_list() == results.played[1, 4].tolist()
     assert line["arm"].to_list() == ["a", "b", "c"]
     assert line["estimate"].to_list() == results.estimates[1, 4].tolist()
+    assert line["longest_gaps"].to_list() == results.moments.longest_gaps[1, 4].tolist()
     total = rounds.filter((pl.col("policy") == "random") & (pl.col("replication") == 4))
     assert total["realised"].to_list() == results.realised[1, 4].tolist()
     assert total["expected"].to_list() == results.expected[1, 4].tolist()
@@ -267,3 +270,19 @@ def test_one_missing_play_is_no_broken_floor_whatever_the_rounding(setting_1):
                 played=played,
             )
             assert changed.all_kept("uniform") == kept
+
+
+def test_results_of_before_there_were_figures_of_every_moment_can_be_read(results, tmp_path):
+    replace(results, moments=None, marks=None).save(tmp_path / "old")
+    again = Results.load(tmp_path / "old")
+    assert again.reward("mine") == results.reward("mine")
+    with pytest.raises(InputError, match="figures of every moment must have been kept"):
+        again.anytime("mine")
+    assert Results.stacked([results, again]).moments is None
+
+
+def test_figures_of_every_moment_come_back(results, tmp_path):
+    results.save(tmp_path / "out")
+    again = Results.load(tmp_path / "out")
+    for label in results.labels:
+        assert again.anytime(label) == results.anytime(label)

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from evenhand.optimum import Optimum, find_optimum
     from evenhand.policies import Policy, make_policy, register_policy
     from evenhand.problem import Problem
-    from evenhand.results import Results
+    from evenhand.results import Anytime, Results
     from evenhand.simulation import Geometric, simulate
     from evenhand.sweeps import Grid, SweepResults, run_sweep
 
 _HOMES = {
     "Agent": "agent",
+    "Anytime": "results",
     "AsyncClient": "client",
     "Bernoulli": "environment",
     "Beta": "environment",
@@ -70,6 +71,7 @@ _HOMES = {
 
 __all__ = [
     "Agent",
+    "Anytime",
     "AsyncClient",
     "Bernoulli",
     "Beta",

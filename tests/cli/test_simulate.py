@@ -27,6 +27,35 @@ def test_json_is_one_object_with_the_promised_keys(evenhand, file):
     assert 0 < first["reward_standard_error"] < first["reward"] < 1.4
 
 
+def test_json_tells_of_every_moment(evenhand, file):
+    options = "--window", 20, "--tolerance", 0.5, "--burn-in", 30
+    for given, marks in ((), (3.0, None)), (options, (0.5, 20)):
+        done = evenhand("simulate", file, "--json", *given)
+        for row in json.loads(done.stdout)["policies"]:
+            found = row["anytime"]
+            assert list(found) == [
+                "largest_debt",
+                "largest_debt_after",
+                "burn_in",
+                "share_behind",
+                "tolerance",
+                "longest_gap",
+                "worst_window_shortfall",
+                "window",
+            ]
+            assert set(found["longest_gap"]) == set(row["rates"])
+            assert found["largest_debt"] >= found["largest_debt_after"] >= 0.0
+            assert 0.0 <= found["share_behind"] <= 1.0
+            assert found["tolerance"] == marks[0]
+            assert marks[1] in (None, found["window"])
+
+
+def test_a_window_longer_than_the_run_is_refused(evenhand, file):
+    done = evenhand("simulate", file, "--window", 10**9)
+    assert done.returncode == 2
+    assert "window must be at most the horizon" in done.stderr
+
+
 def test_json_says_what_the_tables_say(evenhand, file, tmp_path):
     done = evenhand("simulate", file, "--json", "--out", tmp_path / "out")
     results = Results.load(tmp_path / "out")

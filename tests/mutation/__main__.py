@@ -51,7 +51,7 @@ SESSIONS = {
     "feasibility": Session(
         "src/evenhand/optimum/_feasibility.py", "tests/optimum/test_feasibility.py"
     ),
-    "results": Session("src/evenhand/results.py", "tests/test_results.py", interpreted=0),
+    "results": Session("src/evenhand/results/_results.py", "tests/test_results.py", interpreted=0),
 }
 
 

@@ -42,6 +42,9 @@ def assert_same_bits(run, seed=3):
     assert np.array_equal(compiled.realised, reference.realised)
     for name, array in reference.state._asdict().items():
         assert np.array_equal(getattr(compiled.state, name), array), name
+    floors = run.environment.problem.floors
+    for mine, theirs in zip(compiled.moments(floors), reference.moments(floors), strict=True):
+        assert np.array_equal(mine, theirs)
     for mine, theirs in zip(one, two, strict=True):
         assert mine.bit_generator.state == theirs.bit_generator.state
     return reference

@@ -13,7 +13,7 @@ import loky
 import psutil
 import pytest
 
-from evenhand import Generated, Grid, InputError, run_sweep
+from evenhand import Anytime, Generated, Grid, InputError, run_sweep
 from evenhand._base import provenance
 from evenhand._base.provenance import matching_versions
 from evenhand.sweeps import _dask as dask
@@ -37,7 +37,7 @@ def test_a_worker_with_other_packages_refuses_the_task():
     with pytest.raises(
         VersionError, match=r"got numpy 2\.\S+ instead of 1.0, new None instead of 2"
     ):
-        play_task(Task((), 7, 0, (10, 50), "digest", other))
+        play_task(Task((), 7, 0, (10, 50), Anytime(), "digest", other))
 
 
 def test_a_cluster_with_other_packages_is_refused(monkeypatch):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand import (
+    Anytime,
     Beta,
     Environment,
     Generated,
@@ -244,6 +245,7 @@ def test_a_grid_is_made_of_environments_policies_and_horizons():
         ({"limits": {"x": {"policies": []}}}, "policies of instance 'x' must be at least one"),
         ({"limits": {"x": 3}}, "limit of instance 'x' must be a mapping"),
         ({"limits": "x"}, "limits must be a mapping"),
+        ({"anytime": Anytime(window=11)}, "instance 'x': window must be at most the horizon, 10"),
     ],
 )
 def test_everything_it_is_given_is_checked(changed, message):

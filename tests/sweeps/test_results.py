@@ -10,7 +10,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evenhand import Generated, InputError, SweepResults, run_sweep, simulate
+from evenhand import (
+    Anytime,
+    Change,
+    Environment,
+    Generated,
+    Grid,
+    InputError,
+    Problem,
+    SweepResults,
+    run_sweep,
+    simulate,
+)
 from evenhand.optimum import _environment
 from evenhand.simulation import _run
 from tests.sweeps.conftest import FILE
@@ -164,3 +175,44 @@ def test_a_folder_is_read_as_it_was_written_and_nothing_is_drawn_or_solved_again
     assert replayed.means.tolist() == [0.4, 0.6]
     assert replayed.rounds[-1] == 20
     assert len(found.results("drawn", 10).means) == 4
+    assert found.summary()["largest_debt"].null_count() == found.cells
+    with pytest.raises(InputError, match="these results are older"):
+        replayed.anytime(replayed.labels[0])
+
+
+def test_figures_of_every_moment_are_those_of_a_simulation(load):
+    grid = load(FILE + "\n[anytime]\nwindow = 20\ntolerance = 1\n")
+    found = run_sweep(grid, backend="threads")
+    swept = found.results("setting 1", 200)
+    alone = simulate(
+        grid.instances[0].source.build(),
+        grid.policies,
+        horizon=200,
+        replications=6,
+        seed=7,
+        anytime=Anytime(window=20, tolerance=1),
+    )
+    for label in swept.labels:
+        assert swept.anytime(label) == alone.anytime(label)
+    line = found.summary().filter(pl.col("instance") == "setting 1", pl.col("horizon") == 200)
+    debts = [alone.anytime(label).largest_debt for label in line["label"]]
+    assert line["largest_debt"].to_list() == debts
+    assert "tolerance 1 plays, window 20 rounds" in found.measured_against
+
+
+def test_a_world_that_changes_is_measured_against_the_optimum_of_each_of_its_parts(tmp_path):
+    problem = Problem(["a", "b", "c"], plays=1, floors=[0.2, 0.3, 0.1])
+    change = Change(after=60, means=[0.9, 0.1, 0.5], availability=[0.8, 0.9, 0.7])
+    environment = Environment(problem, [0.1, 0.6, 0.4], 0.9, changes=[change])
+    grid = Grid({"wild": environment}, ["priced", "thompson"], [50, 200], 3, seed=4)
+    run_sweep(grid, tmp_path / "out", backend="threads")
+    found = SweepResults(tmp_path / "out")
+    for horizon in (50, 200):
+        swept = found.results("wild", horizon)
+        alone = simulate(
+            environment, ["priced", "thompson"], horizon=horizon, replications=3, seed=4
+        )
+        for label in swept.labels:
+            assert swept.regret(label).mean[-1] == alone.regret(label).mean[-1]
+            assert swept.anytime(label) == alone.anytime(label)
+        assert (swept.optima is None) == (horizon == 50)

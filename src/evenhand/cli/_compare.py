@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,14 @@ from rich.text import Text
 from evenhand import figures
 from evenhand._base.plain import to_json
 from evenhand._base.storage import UnwritableError, staged, write_text
+from evenhand.cli._anytime import (
+    BurnInOption,
+    ToleranceOption,
+    WindowOption,
+    anytime_json,
+    anytime_table,
+    with_options,
+)
 from evenhand.cli._screen import print_json, screen
 from evenhand.cli._sweeping import (
     FAILED,
@@ -46,6 +55,9 @@ def compare(
     workers: WorkersOption = None,
     resume: ResumeOption = False,
     any_version: AnyVersionOption = False,
+    burn_in: BurnInOption = None,
+    tolerance: ToleranceOption = None,
+    window: WindowOption = None,
 ) -> None:
     """Run policies on FILE's instance: worst shortfall at the horizon against regret.
 
@@ -54,7 +66,8 @@ def compare(
     The policies are those of FILE; if it has none, priced, and tscsf-b and lfg at several etas.
     """
     settings = Settings.load(file)
-    find_optimum(settings.played)
+    settings = replace(settings, anytime=with_options(settings.anytime, burn_in, tolerance, window))
+    check_floors(settings)
     grid = grid_of(file.stem, settings)
     machine = Machine(backend, workers, scheduler).check()
     unwritten = None
@@ -93,13 +106,29 @@ def grid_of(name: str, settings: Settings) -> Grid:
         settings.seed,
         settings.delay,
         checkpoints=MANY_CHECKPOINTS,
+        anytime=settings.anytime,
     )
+
+
+def check_floors(settings: Settings) -> None:
+    """Refuse floors that no policy could keep, in any nature there is."""
+    environment = settings.environment
+    horizon = environment.check_horizon(settings.horizon)
+    for _, nature in environment.of_rounds(horizon).segments(horizon):
+        find_optimum(nature)
 
 
 def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
     """Return what ``--json`` prints."""
     return {
-        "policies": [{**spot._asdict(), "all_kept": results.all_kept(spot.words)} for spot in rows],
+        "policies": [
+            {
+                **spot._asdict(),
+                "all_kept": results.all_kept(spot.words),
+                "anytime": anytime_json(results, spot.words),
+            }
+            for spot in rows
+        ],
         "optimum": {
             "with_floors": results.with_floors,
             "without_floors": results.without_floors,
@@ -135,3 +164,5 @@ def show(results: Results, rows: list[Spot]) -> None:
         kept = f"{results.all_kept(spot.words):.0%}"
         table.add_row(Text(spot.words), *(f"{number:.5f}" for number in numbers), kept)
     screen.print(table)
+    screen.print()
+    screen.print(anytime_table(results))

@@ -10,6 +10,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.cli._anytime import (
+    BurnInOption,
+    ToleranceOption,
+    WindowOption,
+    anytime_json,
+    anytime_table,
+    with_options,
+)
 from evenhand.cli._screen import output_folder, print_json, say, screen
 from evenhand.errors import InputError
 from evenhand.files import Settings
@@ -29,6 +37,9 @@ def simulate(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Let --out replace earlier results.")
     ] = False,
+    burn_in: BurnInOption = None,
+    tolerance: ToleranceOption = None,
+    window: WindowOption = None,
 ) -> None:
     """Play the policies of FILE in its environment and say how they did."""
     settings = Settings.load(file)
@@ -42,6 +53,7 @@ def simulate(
             replications=settings.replications,
             seed=settings.seed,
             delay=settings.delay,
+            anytime=with_options(settings.anytime, burn_in, tolerance, window),
         )
         if json:
             print_json(as_json(results))
@@ -66,6 +78,7 @@ def as_json(results: Results) -> dict[str, Any]:
                 "rates": results.rates(label),
                 "shortfall": results.shortfall(label),
                 "estimates": results.mean_estimates(label),
+                "anytime": anytime_json(results, label),
             }
             for label, name in zip(results.labels, results.policies, strict=True)
         ],
@@ -101,6 +114,8 @@ def show(results: Results) -> None:
         )
     screen.print()
     screen.print(policy_table(results))
+    screen.print()
+    screen.print(anytime_table(results))
     if len(results.arms) <= MANY_ARMS:
         for start in range(0, len(results.labels), BESIDE):
             screen.print()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from evenhand._base.delay import Delay, Geometric
 from evenhand.availability import Independent, Trace
 from evenhand.environment import Bernoulli, Environment, Recorded
 from evenhand.policies._policy import Policy, plain
+from evenhand.results import Anytime
 
 MANY_ROUNDS = 100
 
@@ -28,6 +30,7 @@ def describe_simulation(
     replications: int,
     seed: int,
     delay: Delay,
+    anytime: Anytime,
 ) -> dict[str, Any]:
     """Return the settings of a simulation as its file would say them."""
     return {
@@ -37,6 +40,7 @@ def describe_simulation(
         "replications": replications,
         "seed": seed,
         "delay": describe_delay(delay),
+        "anytime": describe_anytime(anytime),
     }
 
 
@@ -83,6 +87,15 @@ def describe_policies(policies: Mapping[str, Policy]) -> list[dict[str, Any]]:
 def describe_delay(delay: Delay) -> object:
     """Return a delay as a file says it."""
     return {"geometric": delay.mean} if isinstance(delay, Geometric) else delay
+
+
+def describe_anytime(anytime: Anytime) -> dict[str, Any]:
+    """Return what figures of every moment are measured against; nothing for what is left open.
+
+    >>> describe_anytime(Anytime(window=500))
+    {'tolerance': 3.0, 'window': 500}
+    """
+    return {name: value for name, value in asdict(anytime).items() if value is not None}
 
 
 def _availability(environment: Environment) -> dict[str, Any]:

@@ -28,11 +28,21 @@ from evenhand.errors import InputError
 from evenhand.files._describe import describe_environment
 from evenhand.files._environment import ENVIRONMENT_KEYS, environment_from, read_toml
 from evenhand.files._policies import policies_from
-from evenhand.files._simulation import Settings, delay_from
+from evenhand.files._simulation import Settings, anytime_from, delay_from
 from evenhand.generate import Generated
 from evenhand.policies._policy import Policy
+from evenhand.results import Anytime
 
-SHARED_KEYS = ("horizon", "horizons", "policies", "replications", "seed", "delay", "checkpoints")
+SHARED_KEYS = (
+    "horizon",
+    "horizons",
+    "policies",
+    "replications",
+    "seed",
+    "delay",
+    "checkpoints",
+    "anytime",
+)
 LIMIT_KEYS = ("policies", "horizons")
 MANY_SEEDS = 1_000_000
 GENERATE_KEYS = ("arms", "plays", "tightness", "seeds")
@@ -50,6 +60,7 @@ class GridTables(NamedTuple):
     delay: Delay
     checkpoints: Any
     limits: dict[str, dict[str, Any]]
+    anytime: Anytime
 
 
 def read_grid(path: Path) -> GridTables:
@@ -87,6 +98,7 @@ def grid_from(table: Mapping[str, Any], folder: Path) -> GridTables:
         delay_from(table.get("delay", 0)),
         table.get("checkpoints"),
         limits,
+        anytime_from(table.get("anytime", {})),
     )
 
 

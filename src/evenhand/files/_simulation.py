@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from evenhand._base.checks import POSITIVE, check_known, check_number, check_whole
+from evenhand._base.checks import POSITIVE, check_known, check_number, check_whole, fail
 from evenhand._base.delay import Delay, Geometric, as_wait
 from evenhand.environment import Environment
 from evenhand.files._environment import ENVIRONMENT_KEYS, environment_from, read_toml
 from evenhand.files._policies import policies_from
 from evenhand.policies._policy import Policy
+from evenhand.results import Anytime
+from evenhand.results._anytime import USUAL
 
-KEYS = (*ENVIRONMENT_KEYS, "horizon", "replications", "seed", "delay", "policies")
+KEYS = (*ENVIRONMENT_KEYS, "horizon", "replications", "seed", "delay", "anytime", "policies")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Settings:
     replications: int
     seed: int
     delay: Delay
+    anytime: Anytime = USUAL
 
     @property
     def played(self) -> Environment:
@@ -56,6 +59,7 @@ class Settings:
             check_whole("replications", table.get("replications", 1), least=1),
             check_whole("seed", table.get("seed", 0), least=0),
             delay_from(table.get("delay", 0)),
+            anytime_from(table.get("anytime", {})),
         )
 
 
@@ -66,3 +70,11 @@ def delay_from(given: object) -> Delay:
         mean = check_number("mean of a geometric delay", given.get("geometric"), POSITIVE)
         return Geometric(mean)
     return as_wait(given).fixed
+
+
+def anytime_from(given: object) -> Anytime:
+    """Return what a file says the figures of every moment are measured against."""
+    if not isinstance(given, Mapping):
+        fail("anytime", "a table", given)
+    check_known("key of anytime", given, [field.name for field in fields(Anytime)])
+    return Anytime(**given)

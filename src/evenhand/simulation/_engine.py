@@ -10,6 +10,7 @@ from evenhand._base.delay import draw_wait
 from evenhand._base.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.policies._steps import choose, explore, steps_of
 from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
+from evenhand.simulation._tally import count_moment
 
 
 def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
@@ -45,6 +46,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
             policy.score(scores, here, samples, state, *given, streams.policy)
         count = choose(chosen, here, scores, scratch, terms.plays, streams.policy)
         steps.advance(state, terms, here, chosen[:count], forms)
+        count_moment(record.tally, terms.floors, chosen, count, now + 1)
 
         for i in chosen[:count]:
             expected += payoffs.values[i]
@@ -58,4 +60,5 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
         if now + 1 in place:
             record.expected[place[now + 1]] = expected
             record.realised[place[now + 1]] = realised
+            record.behind[place[now + 1]] = record.tally.behind[0]
     return record

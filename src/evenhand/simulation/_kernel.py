@@ -26,8 +26,9 @@ from evenhand.policies._state import State
 from evenhand.policies._steps import Forms, advance, choose, draw_samples, explore, learn, steps_of
 from evenhand.policies._tscsf_b import score
 from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
+from evenhand.simulation._tally import Tally, count_moment
 
-Totals = tuple[Integers, Floats, Floats]
+Totals = tuple[Integers, Floats, Floats, Integers]
 
 
 def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
@@ -44,7 +45,8 @@ def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
         run.policy.forms,
         run.wait,
         record.state,
-        (run.checkpoints, record.expected, record.realised),
+        record.tally,
+        (run.checkpoints, record.expected, record.realised, record.behind),
         streams,
         watch,
     )
@@ -62,6 +64,7 @@ def play(
     forms: Forms,
     wait: Wait,
     state: State,
+    tally: Tally,
     totals: Totals,
     streams: Streams,
     watch: Watch,
@@ -73,7 +76,7 @@ def play(
     done, stop = watch
     values, weights, plays = payoffs.values, terms.weights, terms.plays
     waking, rewarding, delaying, policy = streams
-    checkpoints, expected_at, realised_at = totals
+    checkpoints, expected_at, realised_at, behind_at = totals
     arms = terms.weights.size
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores = np.empty(arms), np.zeros(arms)
@@ -97,6 +100,7 @@ def play(
             score(scores, here, samples, state, terms, constants, memory, policy)
         count = choose(chosen, here, scores, scratch, plays, policy)
         advance(state, terms, here, chosen[:count], forms)
+        count_moment(tally, terms.floors, chosen, count, now + 1)
 
         while len(pending) > 0 and pending[0][0] <= now:
             feedback = heappop(pending)
@@ -115,6 +119,7 @@ def play(
         if now + 1 == checkpoints[place]:
             expected_at[place] = expected
             realised_at[place] = realised
+            behind_at[place] = tally.behind[0]
             place += 1
 
 

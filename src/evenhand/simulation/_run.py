@@ -14,6 +14,9 @@ from evenhand._base.delay import Delay, Wait, as_wait
 from evenhand.environment import Environment
 from evenhand.policies._policy import Policy, Situation
 from evenhand.policies._state import State, new_state, posterior_means
+from evenhand.results import Anytime
+from evenhand.results._anytime import USUAL, Moments
+from evenhand.simulation._tally import Tally, moments_of, new_tally
 
 
 class Streams(NamedTuple):
@@ -26,11 +29,16 @@ class Streams(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a run leaves behind: totals at the checkpoints, the final state, what was learned."""
+    """What a run leaves behind: totals at the checkpoints, the final state, what was learned.
+
+    ``behind`` is a total, too: in how many rounds so far some arm was behind.
+    """
 
     expected: Floats
     realised: Floats
+    behind: Integers
     state: State
+    tally: Tally
     half_life: float
 
     @property
@@ -38,12 +46,22 @@ class Record(NamedTuple):
         """Each arm's mean as estimated in the end."""
         return posterior_means(self.state, self.half_life)
 
+    def moments(self, floors: Floats) -> Moments:
+        """Return what was kept of every moment."""
+        return moments_of(self.tally, floors, int(self.state.rounds[0]), self.behind)
+
 
 def new_record(run: Run) -> Record:
     """Return the record of a run that has not begun."""
-    expected, realised = np.zeros((2, run.checkpoints.size))
-    state = new_state(len(run.environment.problem.arms))
-    return Record(expected, realised, state, run.policy.memory_half_life)
+    kept, arms = run.checkpoints.size, len(run.environment.problem.arms)
+    return Record(
+        np.zeros(kept),
+        np.zeros(kept),
+        np.zeros(kept, dtype=np.int64),
+        new_state(arms),
+        new_tally(run.anytime.marks(run.horizon), arms),
+        run.policy.memory_half_life,
+    )
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,7 @@ class Run:
     horizon: int
     checkpoints: Integers
     delay: Delay = 0
+    anytime: Anytime = USUAL
 
     @property
     def wait(self) -> Wait:

@@ -20,7 +20,8 @@ from evenhand.environment import Environment
 from evenhand.files._describe import describe_simulation
 from evenhand.optimum._environment import Best, best_up_to
 from evenhand.policies import Policy, label_policies
-from evenhand.results import Results
+from evenhand.results import Anytime, Results
+from evenhand.results._anytime import USUAL, Moments
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation._progress import Listener, Progress
@@ -39,6 +40,7 @@ def simulate(
     replications: int = 1,
     seed: int = 0,
     delay: Delay = 0,
+    anytime: Anytime = USUAL,
     engine: EngineName = "compiled",
     workers: int | None = None,
     progress: bool | Listener = True,
@@ -58,6 +60,8 @@ def simulate(
         Independent repetitions; results depend on (settings, seed, replication) alone.
     delay
         Rounds that feedback takes: a whole number, or :class:`~evenhand.Geometric`.
+    anytime
+        What the figures of every moment are measured against, see :class:`~evenhand.Anytime`.
     engine
         ``"compiled"``, or ``"reference"`` for the readable specification; the same bits.
     workers
@@ -83,8 +87,8 @@ def simulate(
     delay = check_delay(delay)
     check_choice("engine", engine, ("compiled", "reference"))
     cores = worker_count(workers)
-    kept = checkpoints(horizon)
-    runs = [Run(environment, policy, horizon, kept, delay) for policy in labelled.values()]
+    marks, kept = anytime.marks(horizon), checkpoints(horizon)
+    runs = [Run(environment, policy, horizon, kept, delay, anytime) for policy in labelled.values()]
     best, optima = best_up_to(environment, kept)
     play = load_engine(engine)
     warm_up(play, runs)
@@ -95,9 +99,11 @@ def simulate(
         listener = bar if isinstance(progress, bool) else progress
         records = play_all(play, jobs, workers=cores, listener=listener)
     seconds = time.perf_counter() - start
-    settings = describe_simulation(environment, labelled, horizon, replications, seed, delay)
+    settings = describe_simulation(
+        environment, labelled, horizon, replications, seed, delay, anytime
+    )
     found = collect(environment, labelled, kept, records, best, seconds, provenance(settings))
-    return replace(found, optima=optima)
+    return replace(found, optima=optima, marks=marks)
 
 
 def load_engine(name: EngineName) -> Engine:
@@ -179,6 +185,7 @@ def collect(
 ) -> Results:
     """Stack the records of all jobs: policies first, then replications."""
     shape = (len(policies), len(records) // len(policies), -1)
+    moments = [record.moments(environment.problem.floors) for record in records]
     return Results(
         arms=environment.problem.arms,
         floors=environment.problem.floors,
@@ -194,4 +201,5 @@ def collect(
         without_floors=best.without_floors,
         seconds=seconds,
         provenance=origin,
+        moments=Moments(*(np.array(m).reshape(shape) for m in zip(*moments, strict=True))),
     )

@@ -38,7 +38,7 @@ def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
     start = time.perf_counter()
     for cell in probed:
         with suppress(EvenhandError):  # told below, when it is played
-            prepare(cell.instance.source, cell.horizon)
+            prepare(cell.instance.source, cell.horizon, grid.checkpoints)
     preparing = (time.perf_counter() - start) / max(len(probed), 1) * len(grid.instances)
     for cell in probed:
         try:
@@ -58,7 +58,7 @@ def infeasible(grid: Grid) -> list[str]:
             lost = [
                 f"{horizon:,}"
                 for horizon in grid.numbering.limit(instance.name).horizons
-                if prepare(instance.source, horizon).best.with_floors is None
+                if prepare(instance.source, horizon, grid.checkpoints).best.with_floors is None
             ]
             if lost:
                 warnings.append(
@@ -70,7 +70,7 @@ def infeasible(grid: Grid) -> list[str]:
 
 def probe(cell: Cell, grid: Grid) -> float:
     """Return the seconds of one run, scaled up from a part of it that takes a moment."""
-    environment = prepare(cell.instance.source, cell.horizon).environment
+    environment = prepare(cell.instance.source, cell.horizon, grid.checkpoints).environment
     rounds = min(FIRST_ROUNDS, cell.horizon)
     while True:
         run = Run(

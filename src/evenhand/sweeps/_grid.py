@@ -21,10 +21,12 @@ from evenhand._base.checks import (
 from evenhand._base.delay import Delay, check_delay
 from evenhand.environment import Environment
 from evenhand.errors import InputError
-from evenhand.files._describe import describe_delay, describe_policies
+from evenhand.files._describe import describe_anytime, describe_delay, describe_policies
 from evenhand.files._grid import Source, describe_instance, read_grid
 from evenhand.generate import Generated
 from evenhand.policies import Policy, label_policies
+from evenhand.results import Anytime
+from evenhand.results._anytime import USUAL
 from evenhand.sweeps._cells import Limit, Numbering, Place
 from evenhand.sweeps._instances import Given, Instance
 
@@ -72,6 +74,8 @@ class Grid:
     limits
         For instances that are not to be played with everything, by name: a mapping with
         ``policies`` (labels), ``horizons`` of their own, or both.
+    anytime
+        What the figures of every moment are measured against.
 
     Examples
     --------
@@ -88,6 +92,7 @@ class Grid:
     seed: int
     delay: Delay
     checkpoints: tuple[int, int]
+    anytime: Anytime
     numbering: Numbering
     _sources: Mapping[str, Source]
     _limits: Mapping[str, Limit]
@@ -103,6 +108,7 @@ class Grid:
         *,
         checkpoints: tuple[int, int] | None = None,
         limits: Mapping[str, Mapping[str, Any]] | None = None,
+        anytime: Anytime = USUAL,
     ) -> None:
         everybody = label_policies(policies)
         every = _check_horizons(horizons)
@@ -114,6 +120,7 @@ class Grid:
             ("seed", check_whole("seed", seed, least=0)),
             ("delay", check_delay(delay)),
             ("checkpoints", _check_checkpoints(checkpoints)),
+            ("anytime", anytime),
             ("_sources", dict(instances)),
         ):
             object.__setattr__(self, name, value)
@@ -127,7 +134,7 @@ class Grid:
         numbering = Numbering([instance.name for instance in self.instances], everything, checked)
         object.__setattr__(self, "numbering", numbering)
         object.__setattr__(self, "_limits", checked)
-        self._check_traces()
+        self._check_horizons()
 
     @classmethod
     def load(cls, path: Path | str) -> Grid:
@@ -179,6 +186,7 @@ class Grid:
             "seed": self.seed,
             "delay": describe_delay(self.delay),
             "checkpoints": list(self.checkpoints),
+            "anytime": describe_anytime(self.anytime),
         }
 
     def _describe_instance(self, name: str) -> dict[str, Any]:
@@ -186,14 +194,16 @@ class Grid:
         own = {} if limit is None else {key: list(value) for key, value in limit._asdict().items()}
         return {**describe_instance(name, self._sources[name]), **own}
 
-    def _check_traces(self) -> None:
-        """Complain about a horizon that is longer than a trace."""
+    def _check_horizons(self) -> None:
+        """Complain about a horizon that is longer than a trace, or too short for the figures."""
         for name, source in self._sources.items():
-            if isinstance(source, Environment):
-                try:
-                    source.check_horizon(max(self.numbering.limit(name).horizons))
-                except InputError as error:
-                    raise InputError(f"instance {name!r}: {error}") from None
+            horizons = self.numbering.limit(name).horizons
+            try:
+                self.anytime.marks(min(horizons))
+                if isinstance(source, Environment):
+                    source.check_horizon(max(horizons))
+            except InputError as error:
+                raise InputError(f"instance {name!r}: {error}") from None
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
@@ -209,8 +219,6 @@ def _check_instances(given: object) -> tuple[Instance, ...]:
         if not is_name(name):
             fail("name of an instance", NAME_RULE, name)
         if isinstance(source, Environment):
-            if source.changes:
-                fail(f"instance {name!r}", "an environment that stays the same", source)
             found.append(Instance(name, Given.of(source)))
         elif isinstance(source, Generated):
             found.append(Instance(name, source))

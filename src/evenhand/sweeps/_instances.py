@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from evenhand._base.arrays import Floats
 from evenhand.environment import Environment
 from evenhand.generate import Generated
-from evenhand.optimum._environment import Best, find_best
+from evenhand.optimum._environment import Best, best_up_to, find_best
+from evenhand.simulation._run import checkpoints
 
 
 @dataclass(frozen=True)
@@ -54,18 +56,26 @@ class Instance(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """An instance ready to be played, and what its regret is measured against."""
+    """An instance ready to be played, and what its regret is measured against.
+
+    ``optima`` is Opt-F up to each kept round in a world that changes; None in one that does not.
+    """
 
     environment: Environment
     best: Best
+    optima: Floats | None = None
 
 
-def prepare(source: Travelling, horizon: int) -> Prepared:
+def prepare(source: Travelling, horizon: int, kept: tuple[int, int]) -> Prepared:
     """Build an instance and solve it, once in a process for many tasks.
 
-    Only a trace depends on the horizon: it counts as far as it is played.
+    Only a trace depends on the horizon: it counts as far as it is played; and only a world that
+    changes depends on the rounds kept.
     """
-    longest = build(source).longest_horizon
+    environment = build(source)
+    if environment.changes:
+        return solved_changes(source, horizon, kept)
+    longest = environment.longest_horizon
     return solved(source, None if longest is None else min(horizon, longest))
 
 
@@ -82,3 +92,10 @@ def solved(source: Travelling, horizon: int | None) -> Prepared:
     if horizon is not None:
         environment = environment.of_rounds(horizon)
     return Prepared(environment, find_best(environment))
+
+
+@lru_cache(maxsize=8)
+def solved_changes(source: Travelling, horizon: int, kept: tuple[int, int]) -> Prepared:
+    """Return an instance that changes, with its optimum up to each kept round."""
+    environment = build(source)
+    return Prepared(environment, *best_up_to(environment, checkpoints(horizon, *kept)))

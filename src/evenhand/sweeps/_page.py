@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     import polars
 
 MANY_INSTANCES = 12
-HEADINGS = ("instance", "policy", "T", "replications", "regret", "worst shortfall", "floors kept")
+HEADINGS = (
+    "instance",
+    "policy",
+    "T",
+    "replications",
+    "regret",
+    "worst shortfall",
+    "floors kept",
+    "plays behind, most",
+    "after burn-in",
+    "rounds behind",
+    "longest gap",
+    "worst window",
+)
 MEAN_HEADINGS = ("random instances", "policy", "T", "regret, mean", "worst shortfall", "largest")
 WORDS = (
     "Regret R(T): reward per round of the exact optimum that keeps the floors, minus the policy's, "
@@ -28,6 +41,10 @@ WORDS = (
     "Worst shortfall: how far the arm that lacks most is below its floor, as a fraction of rounds: "
     "the mean over replications, and what 95% of them stay within.",
     "Floors kept: the share of replications in which no arm lacks more than one play.",
+    "Plays behind: the most that any arm was behind at any moment, and after the burn-in; "
+    "rounds behind: the share of rounds in which some arm was behind by more than the tolerance; "
+    "longest gap: the most rounds from one play of an arm to its next; worst window: the worst "
+    "shortfall in a window of rounds. Means over replications.",
     "Curves: the vertical axis is linear within 0.01 of zero and logarithmic beyond; dashed lines "
     "have the reflected debt; more than four lines are drawn without their 95% bands.",
 )
@@ -86,7 +103,9 @@ def lead(found: SweepResults, drawn: int) -> str:
     return (
         f"{found.cells:,} cells: instances {count:,}, policies with their parameters "
         f"{len(found.policies):,}, T = {horizons}; replications {found.replications:,}, seed "
-        f"{found.about['settings']['seed']}. Bands and margins are 95% intervals of the mean.{more}"
+        f"{found.about['settings']['seed']}. "
+        f"Figures of every moment: {found.measured_against}. "
+        f"Bands and margins are 95% intervals of the mean.{more}"
     )
 
 
@@ -187,6 +206,20 @@ def _row(line: dict[str, Any]) -> list[str]:
         "floors infeasible" if line["regret"] is None else _with_margin(line),
         f"{line['worst_shortfall']:.5f} (95%: {line['shortfall_bulk']:.5f})",
         f"{line['all_kept']:.0%}",
+        *_moments(line),
+    ]
+
+
+def _moments(line: dict[str, Any]) -> list[str]:
+    """Return the figures of every moment; blanks where an older part has none."""
+    if line["largest_debt"] is None:
+        return [""] * 5
+    return [
+        f"{line['largest_debt']:.1f}",
+        f"{line['largest_debt_after']:.1f}",
+        f"{line['share_behind']:.2%}",
+        f"{line['longest_gap']:,.0f}",
+        f"{line['worst_window_shortfall']:.5f}",
     ]
 
 

@@ -16,6 +16,7 @@ from evenhand._base.arrays import Floats, Integers
 from evenhand._base.extras import load
 from evenhand._base.sealed import about_parquet
 from evenhand.errors import InputError
+from evenhand.results._anytime import Moments
 from evenhand.simulation._run import Record
 from evenhand.sweeps._instances import Prepared
 from evenhand.sweeps._versions import short_digest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import polars
 
 LISTS = ("expected", "realised", "played", "estimates")
+MOMENTS = Moments._fields
 
 
 class StoredPart(NamedTuple):
@@ -41,12 +43,13 @@ class StoredPart(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What all runs of a cell have in common."""
+    """What all runs of a cell have in common; ``optima`` only in a world that changes."""
 
     rounds: Integers
     arms: tuple[str, ...]
     floors: Floats
     means: Floats
+    optima: Floats | None
 
 
 def schema() -> dict[str, Any]:
@@ -61,6 +64,11 @@ def schema() -> dict[str, Any]:
         "realised": pl.List(pl.Float64),
         "played": pl.List(pl.Int64),
         "estimates": pl.List(pl.Float64),
+        "behind": pl.List(pl.Int64),
+        "largest_debts": pl.List(pl.Float64),
+        "largest_debts_after": pl.List(pl.Float64),
+        "longest_gaps": pl.List(pl.Int64),
+        "window_shortfalls": pl.List(pl.Float64),
     }
 
 
@@ -73,6 +81,7 @@ def part_schema() -> dict[str, Any]:
         "arms": pl.List(pl.String),
         "floors": pl.List(pl.Float64),
         "means": pl.List(pl.Float64),
+        "optima": pl.List(pl.Float64),
     }
 
 
@@ -80,12 +89,15 @@ def line_of(
     cell: int, replication: int, prepared: Prepared, record: Record, rounds: Integers | None
 ) -> tuple[Any, ...]:
     """Return the line of a run; the rounds kept, and the other facts, with a cell's first one."""
+    problem, means = prepared.environment.problem, prepared.environment.means
     found = record.expected, record.realised, record.state.played, record.estimates
+    moments = record.moments(problem.floors)
     facts: tuple[Any, ...] = (None,) * len(Facts._fields)
     if rounds is not None:
-        problem, means = prepared.environment.problem, prepared.environment.means
-        facts = rounds.tolist(), list(problem.arms), problem.floors.tolist(), means.tolist()
-    return cell, replication, *prepared.best, *found, *facts
+        of_arms = list(problem.arms), problem.floors.tolist(), means.tolist()
+        optima = None if prepared.optima is None else prepared.optima.tolist()
+        facts = rounds.tolist(), *of_arms, optima
+    return cell, replication, *prepared.best, *found, *moments, *facts
 
 
 def part_of(digest: str, runs: range) -> dict[str, Any]:
@@ -108,13 +120,24 @@ def read_lines(content: bytes, runs: range, digest: str, replications: int) -> p
     pl = load("polars")
     about = check_part(content, runs, digest)
     try:
-        table: polars.DataFrame = pl.read_parquet(io.BytesIO(content)).select(list(part_schema()))
+        table = with_all_columns(pl.read_parquet(io.BytesIO(content)))
     except pl.exceptions.PolarsError as error:
         raise InputError(f"it cannot be read: {error}") from None
     numbers = table["cell"] * replications + table["replication"]
     if numbers.to_list() != list(runs):
         raise InputError("it holds other runs than it says")
     return table.with_columns(code=pl.lit(short_digest(about["versions"])))
+
+
+def with_all_columns(table: polars.DataFrame) -> polars.DataFrame:
+    """Return a part's table with today's columns; those that an older part has not are null."""
+    pl, columns = load("polars"), part_schema()
+    later = [*MOMENTS, "optima"]
+    missing = [
+        pl.lit(None, columns[name]).alias(name) for name in later if name not in table.columns
+    ]
+    complete: polars.DataFrame = table.with_columns(missing).select(list(columns))
+    return complete
 
 
 class InstanceRuns:
@@ -125,12 +148,13 @@ class InstanceRuns:
         self._cell = table["cell"].to_numpy()
         self._code = table["code"].to_list()
         self._filled = np.flatnonzero(table["arms"].is_not_null().to_numpy())
-        self._facts = table.select(Facts._fields).drop_nulls().rows()
-        self._flat = {name: table[name].explode().to_numpy() for name in LISTS}
+        self._facts = table.select(Facts._fields).drop_nulls("arms").rows()
+        kept = [name for name in (*LISTS, *MOMENTS) if not table[name].null_count()]
+        self._flat = {name: table[name].explode().to_numpy() for name in kept}
         self._ends = {
-            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
-            for name in LISTS
+            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64) for name in kept
         }
+        self.have_moments = "behind" in kept
 
     def of(self, number: int) -> range:
         """Return the lines that belong to a cell."""
@@ -145,10 +169,11 @@ class InstanceRuns:
 
     def facts(self, number: int) -> Facts:
         """Return what all runs of a cell have in common."""
-        rounds, arms, floors, means = self._facts[
+        rounds, arms, floors, means, optima = self._facts[
             np.searchsorted(self._filled, self.of(number).start)
         ]
-        return Facts(np.array(rounds), tuple(arms), np.array(floors), np.array(means))
+        best = None if optima is None else np.array(optima)
+        return Facts(np.array(rounds), tuple(arms), np.array(floors), np.array(means), best)
 
     def code(self, number: int) -> str:
         """Return which code has played a cell's runs; several if a resume was forced."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._base.checks import brief, check_known, check_whole
 from evenhand._base.extras import load
@@ -16,7 +18,9 @@ from evenhand._base.provenance import version_differences
 from evenhand._base.sealed import sealed_parquet
 from evenhand._base.storage import write_bytes
 from evenhand.errors import InputError
+from evenhand.files._simulation import anytime_from
 from evenhand.results import Results
+from evenhand.results._anytime import Moments
 from evenhand.sweeps._cells import Place, numbering_of
 from evenhand.sweeps._folder import (
     ABOUT,
@@ -29,6 +33,7 @@ from evenhand.sweeps._folder import (
 from evenhand.sweeps._grid import settings_digest
 from evenhand.sweeps._parts import (
     LISTS,
+    MOMENTS,
     InstanceRuns,
     StoredPart,
     part_schema,
@@ -86,6 +91,7 @@ class SweepResults:
             self.horizons = [check_whole("horizon", h, least=1) for h in settings["horizons"]]
             self.replications = check_whole("replications", settings["replications"], least=1)
             self._numbering = numbering_of(settings)
+            self._anytime = anytime_from(settings.get("anytime", {}))
             if not self.cells:
                 raise ValueError("it has no cells")
         except (LookupError, TypeError, ValueError) as error:
@@ -111,6 +117,14 @@ class SweepResults:
     def cells(self) -> int:
         """The number of cells."""
         return self._numbering.count
+
+    @property
+    def measured_against(self) -> str:
+        """What the figures of every moment are measured against, in words."""
+        burn_in, tolerance, window = astuple(self._anytime)
+        first = "1,000 rounds or a tenth of T" if burn_in is None else f"{burn_in:,} rounds"
+        last = "a tenth of T" if window is None else f"{window:,} rounds"
+        return f"burn-in {first}, tolerance {tolerance:g} plays, window {last}"
 
     @property
     def instances(self) -> list[str]:
@@ -247,9 +261,10 @@ class SweepResults:
         """Return cells of one instance and horizon as results, as from a simulation."""
         number = places[0].number
         facts, first = runs.facts(number), runs.of(number).start
-        values = {
-            name: np.array([runs.values(name, place.number) for place in places]) for name in LISTS
-        }
+
+        def values(names: Sequence[str]) -> list[NDArray[Any]]:
+            return [np.array([runs.values(name, p.number) for p in places]) for name in names]
+
         return Results(
             arms=facts.arms,
             floors=facts.floors,
@@ -257,11 +272,14 @@ class SweepResults:
             labels=tuple(place.label for place in places),
             policies=tuple(self._names[place.label] for place in places),
             rounds=facts.rounds,
-            **values,
+            **dict(zip(LISTS, values(LISTS), strict=True)),
             with_floors=runs.table["with_floors"][first],
             without_floors=runs.table["without_floors"][first],
             seconds=float("nan"),
             provenance=self.about,
+            optima=facts.optima,
+            moments=Moments(*values(MOMENTS)) if runs.have_moments else None,
+            marks=self._anytime.marks(places[0].horizon),
         )
 
 

@@ -103,7 +103,7 @@ class Scheduler:
         pieces = self._cutter.cut(max(self._board.workers, 1))
         if pieces:
             grid = self._board.grid
-            shared = grid.seed, grid.delay, grid.checkpoints, grid.digest
+            shared = grid.seed, grid.delay, grid.checkpoints, grid.anytime, grid.digest
             return Attempt(Task(pieces, *shared, self._versions))
         return self._suspects.popleft() if self._suspects and not self._flying else None
 

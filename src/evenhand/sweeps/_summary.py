@@ -16,6 +16,11 @@ FOUND = (
     "worst_shortfall",
     "shortfall_bulk",
     "all_kept",
+    "largest_debt",
+    "largest_debt_after",
+    "share_behind",
+    "longest_gap",
+    "worst_window_shortfall",
     "with_floors",
     "without_floors",
 )
@@ -76,6 +81,20 @@ def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, di
     }
 
 
+def moment_columns(results: Results, label: str) -> tuple[float | None, ...]:
+    """Return the figures of every moment, of the arm that waited longest; none of an old part."""
+    if results.moments is None:
+        return (None,) * 5
+    found = results.anytime(label)
+    return (
+        found.largest_debt,
+        found.largest_debt_after,
+        found.share_behind,
+        max(found.longest_gap.values()),
+        found.worst_window_shortfall,
+    )
+
+
 def found_columns(results: Results, label: str) -> dict[str, Any]:
     """Return what came of a cell; a margin is half of a 95% interval."""
     shortfall, feasible = results.worst_shortfall(label), results.with_floors is not None
@@ -87,6 +106,7 @@ def found_columns(results: Results, label: str) -> dict[str, Any]:
         shortfall.mean,
         shortfall.bulk,
         results.all_kept(label),
+        *moment_columns(results, label),
         results.with_floors,
         results.without_floors,
     )

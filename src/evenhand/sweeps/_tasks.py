@@ -16,6 +16,7 @@ from evenhand._base.delay import Delay
 from evenhand._base.extras import load
 from evenhand._base.sealed import sealed_parquet
 from evenhand.errors import EvenhandError
+from evenhand.results import Anytime
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation._run import Run, Watch, checkpoints, new_watch, streams
 from evenhand.simulation._runner import warm_up
@@ -51,6 +52,7 @@ class Task(NamedTuple):
     seed: int
     delay: Delay
     checkpoints: tuple[int, int]
+    anytime: Anytime
     digest: str
     versions: Versions
 
@@ -95,9 +97,9 @@ def play_task(task: Task, stop: Integers | None = None) -> Part:
 def _play(piece: Piece, task: Task, columns: dict[str, list[Any]], stop: Integers | None) -> float:
     """Play the runs of a piece into the columns; return the seconds, preparation not counted."""
     cell = piece.cell
-    prepared = prepare(cell.instance.source, cell.horizon)
+    prepared = prepare(cell.instance.source, cell.horizon, task.checkpoints)
     rounds = checkpoints(cell.horizon, *task.checkpoints)
-    run = Run(prepared.environment, cell.policy, cell.horizon, rounds, task.delay)
+    run = Run(prepared.environment, cell.policy, cell.horizon, rounds, task.delay, task.anytime)
     warm_up(run_compiled, [run])
     watch = new_watch() if stop is None else Watch(np.zeros(16, dtype=np.int64), stop)
     start = time.perf_counter()

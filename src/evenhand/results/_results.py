@@ -1,8 +1,7 @@
-"""What simulations leave behind: long tables, where they came from, and what they say."""
+"""What simulations leave behind, and what it says."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,23 +13,13 @@ import numpy as np
 
 from evenhand._base.arrays import Floats, Integers
 from evenhand._base.checks import check_known, check_whole
-from evenhand._base.extras import load
-from evenhand._base.sealed import (
-    ARMS_FILE,
-    PROVENANCE_FILE,
-    ROUNDS_FILE,
-    check_seal,
-    open_json,
-    sealed_json,
-    sealed_parquet,
-)
-from evenhand._base.storage import claimed, write_set
 from evenhand.errors import InputError
+from evenhand.results._anytime import AnytimeFigures, Marks, Moments
+from evenhand.results._files import read_results, write_results
+from evenhand.results._tables import arms_table, rounds_table
 
 if TYPE_CHECKING:
     import polars
-
-__all__ = ["Curve", "Estimate", "Results", "WorstShortfall"]
 
 _ROUNDING = 1e-12
 _BULK = 0.95
@@ -88,6 +77,9 @@ class Results:
         Settings, seed, versions and commit.
     optima
         Opt-F per round up to each kept round, in a world that changes; None in one that does not.
+    moments, marks
+        What was kept of every moment (policy x replication first), and what it is measured against;
+        None in files of before there was any. :meth:`anytime` tells.
     """
 
     arms: tuple[str, ...]
@@ -105,6 +97,8 @@ class Results:
     seconds: float
     provenance: Mapping[str, Any]
     optima: Floats | None = None
+    moments: Moments | None = None
+    marks: Marks | None = None
 
     @property
     def horizon(self) -> int:
@@ -157,15 +151,15 @@ class Results:
 
     def rates(self, label: str) -> dict[str, float]:
         """Return the fraction of rounds in which each arm was played."""
-        return self._by_arm(self._rates()[self._index(label)])
+        return self._by_arm(self.all_rates()[self._index(label)])
 
     def shortfall(self, label: str) -> dict[str, float]:
         """Return ``max(0, floor - rate)`` of each arm, averaged over replications."""
-        return self._by_arm(self._shortfalls()[self._index(label)])
+        return self._by_arm(self.all_shortfalls()[self._index(label)])
 
     def worst_shortfall(self, label: str) -> WorstShortfall:
         """Return the largest shortfall of any arm: its mean over replications, and their bulk."""
-        worst = self._shortfalls()[self._index(label)].max(axis=1)
+        worst = self.all_shortfalls()[self._index(label)].max(axis=1)
         return WorstShortfall(
             float(worst.mean()), float(np.quantile(worst, _BULK, method="higher"))
         )
@@ -174,6 +168,21 @@ class Results:
         """Return the share of replications in which no arm lacks more than one play."""
         missing = self.floors * self.horizon - self.played[self._index(label)]
         return float((missing.max(axis=1) <= 1.0 + _ROUNDING * self.horizon).mean())
+
+    def anytime(self, label: str) -> AnytimeFigures:
+        """Return how a policy stood at every moment, not only at the end."""
+        place, (moments, marks) = self._index(label), self._moments()
+        share = moments.behind[place, :, -1] / self.horizon
+        return AnytimeFigures(
+            largest_debt=_worst(moments.largest_debts[place]),
+            largest_debt_after=_worst(moments.largest_debts_after[place]),
+            burn_in=marks.burn_in,
+            share_behind=float(share.mean()),
+            tolerance=marks.tolerance,
+            longest_gap=self._by_arm(moments.longest_gaps[place]),
+            worst_window_shortfall=_worst(moments.window_shortfalls[place]),
+            window=marks.window,
+        )
 
     def mean_estimates(self, label: str) -> dict[str, float]:
         """Return each arm's estimated mean at the end."""
@@ -189,112 +198,40 @@ class Results:
             realised=np.concatenate([part.realised for part in parts], axis=1),
             played=np.concatenate([part.played for part in parts], axis=1),
             estimates=np.concatenate([part.estimates for part in parts], axis=1),
+            moments=_joined([part.moments for part in parts]),
             seconds=sum(part.seconds for part in parts),
         )
 
     def rounds_table(self) -> polars.DataFrame:
         """Return the long table of totals: one line per policy, replication and kept round."""
-        shape = self.expected.shape
-        table: polars.DataFrame = load("polars").DataFrame(
-            {
-                "policy": np.repeat(self.labels, shape[1] * shape[2]),
-                "replication": np.tile(np.repeat(np.arange(shape[1]), shape[2]), shape[0]),
-                "round": np.tile(self.rounds, shape[0] * shape[1]),
-                "expected": self.expected.ravel(),
-                "realised": self.realised.ravel(),
-            }
-        )
-        return table
+        return rounds_table(self)
 
     def arms_table(self) -> polars.DataFrame:
         """Return the table of tallies: one line per policy, replication and arm."""
-        shape = self.played.shape
-        table: polars.DataFrame = load("polars").DataFrame(
-            {
-                "policy": np.repeat(self.labels, shape[1] * shape[2]),
-                "replication": np.tile(np.repeat(np.arange(shape[1]), shape[2]), shape[0]),
-                "arm": np.tile(self.arms, shape[0] * shape[1]),
-                "floor": np.tile(self.floors, shape[0] * shape[1]),
-                "mean": np.tile(self.means, shape[0] * shape[1]),
-                "played": self.played.ravel(),
-                "rate": self._rates().ravel(),
-                "estimate": self.estimates.ravel(),
-                "shortfall": self._shortfalls().ravel(),
-            }
-        )
-        return table
+        return arms_table(self)
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
         """Write both tables as Parquet and their provenance as JSON, all of them or none.
 
         Each file carries a checksum, and the provenance those of the tables.
         """
-        folder = Path(folder)
-        heading = {
-            "policies": dict(zip(self.labels, self.policies, strict=True)),
-            "with_floors": self.with_floors,
-            "without_floors": self.without_floors,
-            "optima": None if self.optima is None else self.optima.tolist(),
-            "seconds": self.seconds,
-            **self.provenance,
-        }
-        tables = {ROUNDS_FILE: self.rounds_table(), ARMS_FILE: self.arms_table()}
-        files = {name: sealed_parquet(table, heading) for name, table in tables.items()}
-        seals = {name: check_seal(content) for name, content in files.items()}
-        files[PROVENANCE_FILE] = sealed_json({**heading, "tables": seals})
-        with claimed(folder, overwrite=overwrite):
-            write_set(folder, files)
+        write_results(self, Path(folder), overwrite=overwrite)
 
     @classmethod
     def load(cls, folder: Path | str) -> Results:
         """Read what :meth:`save` wrote; files that are damaged or not of one set are refused."""
-        folder, pl = Path(folder), load("polars")
-        reading = PROVENANCE_FILE
-        try:
-            heading = open_json((folder / PROVENANCE_FILE).read_bytes())
-            tables = []
-            for reading, seal in heading.pop("tables").items():
-                content = (folder / reading).read_bytes()
-                if check_seal(content) != seal:
-                    raise ValueError(f"it is not the one that {PROVENANCE_FILE} vouches for")
-                tables.append(pl.read_parquet(io.BytesIO(content)))
-            return cls._from_tables(heading, *tables)
-        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(
-                f"{str(folder)!r} must hold undamaged results: {reading}: {reason}"
-            ) from None
-
-    @classmethod
-    def _from_tables(
-        cls, heading: dict[str, Any], rounds: polars.DataFrame, arms: polars.DataFrame
-    ) -> Results:
-        """Put tables and their heading together again."""
-        policies, optima = heading.pop("policies"), heading.pop("optima", None)
-        wide = (len(policies), rounds["replication"].n_unique(), -1)
-        return cls(
-            arms=tuple(arms["arm"].to_numpy().reshape(wide)[0, 0].tolist()),
-            floors=arms["floor"].to_numpy().reshape(wide)[0, 0],
-            means=arms["mean"].to_numpy().reshape(wide)[0, 0],
-            labels=tuple(policies),
-            policies=tuple(policies.values()),
-            rounds=rounds["round"].to_numpy().reshape(wide)[0, 0],
-            expected=rounds["expected"].to_numpy().reshape(wide),
-            realised=rounds["realised"].to_numpy().reshape(wide),
-            played=arms["played"].to_numpy().reshape(wide),
-            estimates=arms["estimate"].to_numpy().reshape(wide),
-            with_floors=heading.pop("with_floors"),
-            without_floors=heading.pop("without_floors"),
-            seconds=heading.pop("seconds"),
-            provenance=heading,
-            optima=None if optima is None else np.array(optima),
-        )
+        return cls(**read_results(Path(folder)))
 
     def quantile(self) -> float:
         """Return Student's factor between a standard error and a 95% margin."""
         # Half of the time it takes to load all of this: not before it is needed.
         student = import_module("scipy.special").stdtrit
         return float(student(max(self.replications - 1, 1), 0.975))
+
+    def _moments(self) -> tuple[Moments, Marks]:
+        if self.moments is None or self.marks is None:
+            raise InputError("figures of every moment must have been kept; these results are older")
+        return self.moments, self.marks
 
     def _optimum(self) -> float | Floats:
         """Return what regret is against: one number, or one for each kept round."""
@@ -314,12 +251,27 @@ class Results:
     def _by_arm(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.arms, values.mean(axis=0).tolist(), strict=True))
 
-    def _rates(self) -> Floats:
+    def all_rates(self) -> Floats:
+        """Return the fraction of rounds in which each arm was played, by policy and replication."""
         rates: Floats = self.played / self.horizon
         return rates
 
-    def _shortfalls(self) -> Floats:
-        return np.maximum(self.floors - self._rates(), 0.0)
+    def all_shortfalls(self) -> Floats:
+        """Return each arm's shortfall, by policy and replication."""
+        return np.maximum(self.floors - self.all_rates(), 0.0)
+
+
+def _worst(by_arm: Floats) -> float:
+    """Return the mean over replications of the worst arm's."""
+    return float(by_arm.max(axis=1).mean())
+
+
+def _joined(parts: Sequence[Moments | None]) -> Moments | None:
+    """Return the moments of all replications; None if those of some are not known."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return Moments(*(np.concatenate(arrays, axis=1) for arrays in zip(*known, strict=True)))
 
 
 def _standard_error(values: Floats) -> Floats:

@@ -1,0 +1,83 @@
+"""Results as a folder of sealed files: two tables, and where they came from."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._base.extras import load
+from evenhand._base.sealed import (
+    ARMS_FILE,
+    PROVENANCE_FILE,
+    ROUNDS_FILE,
+    check_seal,
+    open_json,
+    sealed_json,
+    sealed_parquet,
+)
+from evenhand._base.storage import claimed, write_set
+from evenhand.errors import InputError
+from evenhand.results._anytime import Marks
+from evenhand.results._tables import arms_table, from_tables, rounds_table
+
+if TYPE_CHECKING:
+    from evenhand.results._results import Results
+
+
+def write_results(results: Results, folder: Path, *, overwrite: bool) -> None:
+    """Write both tables and their provenance, all of them or none."""
+    heading = {
+        "policies": dict(zip(results.labels, results.policies, strict=True)),
+        "with_floors": results.with_floors,
+        "without_floors": results.without_floors,
+        "optima": None if results.optima is None else results.optima.tolist(),
+        "marks": None if results.marks is None else results.marks._asdict(),
+        "seconds": results.seconds,
+        **results.provenance,
+    }
+    tables = {ROUNDS_FILE: rounds_table(results), ARMS_FILE: arms_table(results)}
+    files = {name: sealed_parquet(table, heading) for name, table in tables.items()}
+    seals = {name: check_seal(content) for name, content in files.items()}
+    files[PROVENANCE_FILE] = sealed_json({**heading, "tables": seals})
+    with claimed(folder, overwrite=overwrite):
+        write_set(folder, files)
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """Return the fields of results; files that are damaged or not of one set are refused."""
+    pl = load("polars")
+    reading = PROVENANCE_FILE
+    try:
+        heading = open_json((folder / PROVENANCE_FILE).read_bytes())
+        tables = []
+        for reading, seal in heading.pop("tables").items():
+            content = (folder / reading).read_bytes()
+            if check_seal(content) != seal:
+                raise ValueError(f"it is not the one that {PROVENANCE_FILE} vouches for")
+            tables.append(pl.read_parquet(io.BytesIO(content)))
+        return _fields(heading, *tables)
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"{str(folder)!r} must hold undamaged results: {reading}: {reason}"
+        ) from None
+
+
+def _fields(heading: dict[str, Any], *tables: Any) -> dict[str, Any]:
+    """Put tables and their heading together again."""
+    policies = heading.pop("policies")
+    optima, marks = heading.pop("optima", None), heading.pop("marks", None)
+    return {
+        **from_tables(len(policies), *tables),
+        "labels": tuple(policies),
+        "policies": tuple(policies.values()),
+        "with_floors": heading.pop("with_floors"),
+        "without_floors": heading.pop("without_floors"),
+        "seconds": heading.pop("seconds"),
+        "optima": None if optima is None else np.array(optima),
+        "marks": None if marks is None else Marks(**marks),
+        "provenance": heading,
+    }
