@@ -16,7 +16,19 @@ from evenhand.policies._steps import begin_epoch
 from tests.agent.test_agent import play, three_arms
 
 DYADIC = st.sampled_from([0.0, 0.125, 0.5, 0.875, 1.0])
-ADDING_UP = ["priced", "tscsf-b", "thompson", "ucb", "floor-first", "cl-sg", "uniform"]
+ADDING_UP = [
+    "priced",
+    "tscsf-b",
+    "thompson",
+    "ucb",
+    "floor-first",
+    "cl-sg",
+    "uniform",
+    "fair-learn",
+    "ucb-lp",
+    "simplex-mixture",
+    "strict-rate",
+]
 
 
 def totals(agent):

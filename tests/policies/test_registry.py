@@ -33,6 +33,11 @@ def test_the_promised_policies_are_there():
         "cl-sg",
         "floor-first",
         "uniform",
+        "fair-learn",
+        "pessimistic",
+        "ucb-lp",
+        "simplex-mixture",
+        "strict-rate",
     ]
     assert set(promised) <= set(ALL)
 

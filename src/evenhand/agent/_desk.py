@@ -68,7 +68,7 @@ class Desk:
         self.compiled = check_compiled(wanted, arms)
         self.constants, self.memory = constants, policy.new_memory(arms)
         self.state, self._blocks = laid_out(state)
-        self._forms, self._own = policy.forms, policy.randomness == "own"
+        self._forms, self._own = policy.forms, policy.drawing in ("own", "both")
         self._decide = self._made(decide, **self._given(policy, constants))
         each = interpreted(decide, **self._given(policy, constants))
         self._decide_each = self._made(decide_each, decide=each)

@@ -9,17 +9,17 @@ a block of b arms needs at most b orders.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers, frozen
+from evenhand._base.arrays import Floats, Integers
 from evenhand._base.machine import compiled_if_large
 from evenhand.optimum._counting import add_arm, no_arms, rates_of_order
-from evenhand.optimum._independent import descending, promises
+from evenhand.optimum._independent import by_level, descending, promises
 
 CLOSE = 1e-12
+FEW_ORDERS = 8
 
 
 class Mixture(NamedTuple):
@@ -47,27 +47,43 @@ class Block(NamedTuple):
     weights: Floats
 
 
+def empty_mixture(arms: int, blocks: int, orders: int, places: int) -> Mixture:
+    """Return a mixture with room for so many blocks, orders and places."""
+    block, slot = np.zeros((2, arms), dtype=np.int64)
+    start, first = np.zeros((2, blocks + 1), dtype=np.int64)
+    offset = np.zeros(orders + 1, dtype=np.int64)
+    listed = np.zeros(places, dtype=np.int64)
+    return Mixture(block, slot, start, first, np.zeros(orders), offset, listed)
+
+
 def as_mixture(blocks: list[Block]) -> Mixture:
     """Lay out blocks, given from the first to the last, as flat arrays."""
     arms = sum(block.arms.size for block in blocks)
-    member, slot = np.zeros(arms, dtype=np.int64), np.zeros(arms, dtype=np.int64)
+    orders = sum(len(block.orders) for block in blocks)
+    mixture = empty_mixture(arms, len(blocks), orders, sum(block.orders.size for block in blocks))
     for number, block in enumerate(blocks):
-        member[block.arms] = number
-        slot[block.arms] = np.arange(block.arms.size)
-    places = [np.argsort(order) for block in blocks for order in block.orders]
-    return Mixture(
-        frozen(member),
-        frozen(slot),
-        frozen(_starts([block.arms.size for block in blocks])),
-        frozen(_starts([len(block.orders) for block in blocks])),
-        frozen(np.concatenate([np.cumsum(block.weights) for block in blocks])),
-        frozen(_starts([place.size for place in places])),
-        frozen(np.concatenate(places)),
-    )
+        add_block(mixture, number, *block)
+    for array in mixture:
+        array.flags.writeable = False
+    return mixture
 
 
-def _starts(sizes: list[int]) -> Integers:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+def add_block(mixture: Any, number: int, arms: Integers, orders: Integers, weights: Floats) -> None:
+    """Lay out a block behind those before it, in anything with the arrays of a mixture."""
+    begin, order = mixture.start[number], mixture.first[number]
+    total = 0.0
+    for v in range(orders.shape[0]):
+        total += weights[v]
+        mixture.cumulative[order] = total
+        for place in range(arms.size):
+            mixture.places[mixture.offset[order] + orders[v, place]] = place
+        mixture.offset[order + 1] = mixture.offset[order] + arms.size
+        order += 1
+    for s in range(arms.size):
+        mixture.block[arms[s]] = number
+        mixture.slot[arms[s]] = s
+    mixture.start[number + 1] = begin + arms.size
+    mixture.first[number + 1] = order
 
 
 def independent_blocks(
@@ -80,17 +96,75 @@ def independent_blocks(
     for level in np.unique(entry):
         arms = np.flatnonzero(entry == level)
         awake = probabilities[arms]
-        orders, weights = decompose(rates[arms], awake, counts, window, chance)
-        blocks.append(Block(arms, orders, weights))
+        take_apart = compiled_if_large(decompose, arms.size)
+        blocks.append(
+            Block(arms, *take_apart(rates[arms], awake, counts, window, chance, arms.size))
+        )
         for probability in awake:
             chance = add_arm(counts, window, chance, probability)
     return blocks
 
 
+def mix(
+    mixture: Any, rates: Floats, entry: Integers, probabilities: Floats, plays: int, most: int
+) -> None:
+    """Write the mixture that gives optimal rates, with so many orders a block at most.
+
+    A plain function, for those who need one now and then in the middle of a run. With fewer orders
+    than a block has arms, the last one stands for those left out.
+    """
+    counts, window = np.zeros(plays), np.zeros(2, dtype=np.int64)
+    chance = no_arms(counts, window)
+    order = by_level(entry)
+    number, begin = 0, 0
+    while begin < order.size:
+        end = begin
+        while end < order.size and entry[order[end]] == entry[order[begin]]:
+            end += 1
+        arms = order[begin:end]
+        awake = probabilities[arms]
+        orders, weights = decompose(
+            rates[arms], awake, counts, window, chance, min(most, arms.size)
+        )
+        add_block(mixture, number, arms, orders, weights)
+        for j in range(awake.size):
+            chance = add_arm(counts, window, chance, awake[j])
+        begin, number = end, number + 1
+    for b in range(number, mixture.first.size - 1):
+        mixture.first[b + 1] = mixture.first[number]
+
+
+def mixture_chances(mixture: Any, awake: Integers, plays: int) -> Floats:
+    """Return with what chance each awake arm is among the first of the order that is drawn.
+
+    Blocks come one after the other, so that chance decides in one of them only.
+
+    >>> halves = Block(np.arange(2), np.array([[0, 1], [1, 0]]), np.array([0.75, 0.25]))
+    >>> mixture_chances(as_mixture([halves]), np.arange(2), plays=1)
+    array([0.75, 0.25])
+    """
+    chances, left = np.zeros(awake.size), plays
+    for number in np.unique(mixture.block[awake]):
+        inside = np.flatnonzero(mixture.block[awake] == number)
+        slots, before = mixture.slot[awake[inside]], 0.0
+        for v in range(mixture.first[number], mixture.first[number + 1]):
+            weight = mixture.cumulative[v] - before
+            before = mixture.cumulative[v]
+            ranks = np.argsort(np.argsort(mixture.places[mixture.offset[v] + slots]))
+            chances[inside] += weight * (ranks < left)
+        left = max(left - inside.size, 0)
+    return chances
+
+
 def decompose(
-    target: Floats, probabilities: Floats, counts: Floats, window: Integers, chance: float
+    target: Floats,
+    probabilities: Floats,
+    counts: Floats,
+    window: Integers,
+    chance: float,
+    most: int,
 ) -> tuple[Integers, Floats]:
-    """Return priority orders and weights whose mixture gives the target rates.
+    """Return priority orders, so many at most, and weights whose mixture gives the target rates.
 
     The target is on the base of the polymatroid of these arms behind those in ``counts``.
 
@@ -100,63 +174,88 @@ def decompose(
 
     >>> counts, window = np.zeros(1), np.zeros(2, dtype=np.int64)
     >>> chance = no_arms(counts, window)
-    >>> decompose(np.array([0.75, 0.25]), np.ones(2), counts, window, chance)
+    >>> decompose(np.array([0.75, 0.25]), np.ones(2), counts, window, chance, most=2)
     (array([[0, 1],
            [1, 0]]), array([0.75, 0.25]))
     """
-    vertex_of = compiled_if_large(rates_of_order, target.size)
-    orders: list[Integers] = []
-    weights: list[float] = []
-    left = 1.0
+    orders = np.empty((min(most, FEW_ORDERS), target.size), dtype=np.int64)
+    weights = np.empty(orders.shape[0])
+    count, left = 0, 1.0
     while left > 0.0:
         order = descending(promises(target, probabilities))
-        vertex = vertex_of(order, probabilities, counts.copy(), window.copy(), chance)
+        vertex = rates_of_order(order, probabilities, counts.copy(), window.copy(), chance)
+        step = target - vertex
         reach = 1.0
-        if np.max(np.abs(target - vertex)) * left > CLOSE and len(orders) < target.size - 1:
+        if largest(step) * left > CLOSE and count < most - 1:
             # Rounding grows as the weight that is left shrinks; its effect on the rates does not.
             noise = CLOSE / left
-            room = Room(vertex_of, probabilities, counts, window, chance)
-            reach = furthest(room, vertex, target - vertex, noise)
+            reach = furthest(vertex, step, probabilities, counts, window, chance, noise)
         weight = left * (1.0 - 1.0 / reach) if reach > 1.0 else left
-        orders.append(order)
-        weights.append(weight)
+        if count == weights.size:
+            orders, weights = with_more_room(orders, weights, most)
+        orders[count] = order
+        weights[count] = weight
+        count += 1
         left -= weight
-        target = vertex + reach * (target - vertex)
-    return np.array(orders), np.array(weights)
+        target = vertex + reach * step
+    return orders[:count], weights[:count]
 
 
-class Room(NamedTuple):
-    """Arms of a block, behind the arms that are counted already."""
+def with_more_room(orders: Integers, weights: Floats, most: int) -> tuple[Integers, Floats]:
+    """Return orders and weights with room for twice as many, or as many as there will be."""
+    room = min(2 * weights.size, most)
+    more, heavier = np.empty((room, orders.shape[1]), dtype=np.int64), np.empty(room)
+    more[: weights.size] = orders
+    heavier[: weights.size] = weights
+    return more, heavier
 
-    vertex_of: Callable[..., Floats]
-    probabilities: Floats
-    counts: Floats
-    window: Integers
-    chance: float
+
+def largest(values: Floats) -> float:
+    """Return the largest size of any of the values.
+
+    >>> largest(np.array([0.5, -2.0]))
+    2.0
+    """
+    most = 0.0
+    for i in range(values.size):
+        size = abs(values[i])
+        most = max(most, size)
+    return float(most)
 
 
-def furthest(room: Room, vertex: Floats, step: Floats, noise: float) -> float:
+def furthest(
+    vertex: Floats,
+    step: Floats,
+    probabilities: Floats,
+    counts: Floats,
+    window: Integers,
+    chance: float,
+    noise: float,
+) -> float:
     """Return the largest s of at least 1 for which ``vertex + s step`` is still achievable.
 
     Newton's method: for each s the worst set is a prefix in descending rate over probability.
     """
-    down, up = step < -noise, step > noise
-    most = room.probabilities * room.chance
-    limits = np.concatenate([-vertex[down] / step[down], (most - vertex)[up] / step[up]])
-    reach = float(np.min(limits, initial=1e15))
+    reach = 1e15
+    for i in range(step.size):
+        if step[i] < -noise:
+            reach = min(reach, -vertex[i] / step[i])
+        elif step[i] > noise:
+            reach = min(reach, (probabilities[i] * chance - vertex[i]) / step[i])
     for _ in range(10 * step.size):
         point = vertex + reach * step
-        order = descending(promises(point, room.probabilities))
-        most = room.vertex_of(
-            order, room.probabilities, room.counts.copy(), room.window.copy(), room.chance
-        )
-        slack = np.cumsum(most[order] - point[order])
-        end = int(np.argmin(slack)) + 1
-        if slack[end - 1] >= -noise:
+        order = descending(promises(point, probabilities))
+        most = rates_of_order(order, probabilities, counts.copy(), window.copy(), chance)
+        slack, moved, free = 0.0, 0.0, 0.0
+        least, moved_there, free_there = np.inf, 0.0, 0.0
+        for j in range(order.size):
+            i = order[j]
+            slack += most[i] - point[i]
+            moved += step[i]
+            free += most[i] - vertex[i]
+            if slack < least:
+                least, moved_there, free_there = slack, moved, free
+        if least >= -noise or moved_there <= noise or free_there / moved_there >= reach:
             break
-        moved = float(step[order[:end]].sum())
-        free = float((most - vertex)[order[:end]].sum())
-        if moved <= noise or free / moved >= reach:
-            break
-        reach = free / moved
+        reach = free_there / moved_there
     return max(reach, 1.0)

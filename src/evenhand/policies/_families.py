@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from evenhand._base.checks import check_choice, fail, real
 from evenhand.errors import InputError
 from evenhand.optimum._bounds import paper_eta
-from evenhand.policies._policy import Policy, Situation
+from evenhand.policies._policy import Policy, Randomness, Situation
 
 DebtForm: TypeAlias = Literal["cumulative", "reflected"]
 RewardForm: TypeAlias = Literal["fractional", "binarised"]
@@ -84,7 +84,7 @@ class WithSamples(Policy):
         decision; infinity: never.
     """
 
-    randomness = "samples"
+    randomness: ClassVar[Randomness] = "samples"
     rewards: RewardForm = "fractional"
     half_life: float = math.inf
 

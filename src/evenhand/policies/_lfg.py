@@ -28,11 +28,19 @@ def score(
     spread = 1.5 * math.log(state.rounds[0] + 1)
     for j in range(awake.size):
         i = awake[j]
-        estimate = 1.0
-        if state.feedbacks[i] > 0:
-            mean = state.reward_sums[i] / state.feedbacks[i]
-            estimate = min(1.0, mean + math.sqrt(spread / state.feedbacks[i]))
+        estimate = upper_bound(state.feedbacks[i], state.reward_sums[i], spread)
         scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
+
+
+def upper_bound(feedbacks: float, reward_sum: float, spread: float) -> float:
+    """Return ``min(1, mean_i + sqrt(spread / feedbacks_i))``, and 1 before any feedback.
+
+    >>> upper_bound(4.0, 1.0, spread=0.25), upper_bound(0.0, 0.0, spread=0.25)
+    (0.5, 1.0)
+    """
+    if feedbacks <= 0.0:
+        return 1.0
+    return min(1.0, reward_sum / feedbacks + math.sqrt(spread / feedbacks))
 
 
 @dataclass(frozen=True, kw_only=True)

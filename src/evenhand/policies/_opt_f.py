@@ -25,21 +25,26 @@ def score(
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
-    """Score an arm's place in this round's priority order: one draw per block with a choice."""
-    blocks = constants.first.size - 1
+    """Score an arm's place in this round's priority order."""
+    score_mixture(scores, awake, constants, rng)
+
+
+def score_mixture(scores: Floats, awake: Integers, mixture: Any, rng: np.random.Generator) -> None:
+    """Write an arm's place in the order drawn from a mixture: one draw per block with a choice."""
+    blocks = mixture.first.size - 1
     drawn = np.empty(blocks, dtype=np.int64)
     for b in range(blocks):
-        order, last = constants.first[b], constants.first[b + 1] - 1
+        order, last = mixture.first[b], mixture.first[b + 1] - 1
         if order < last:
             draw = rng.random()
-            while order < last and constants.cumulative[order] <= draw:
+            while order < last and mixture.cumulative[order] <= draw:
                 order += 1
         drawn[b] = order
     for j in range(awake.size):
         i = awake[j]
-        b = constants.block[i]
-        place = constants.places[constants.offset[drawn[b]] + constants.slot[i]]
-        scores[j] = -(constants.start[b] + place)
+        b = mixture.block[i]
+        place = mixture.places[mixture.offset[drawn[b]] + mixture.slot[i]]
+        scores[j] = -(mixture.start[b] + place)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from evenhand.policies._state import State, copied, posterior
 from evenhand.policies._steps import Forms
 from evenhand.problem import Problem
 
-Randomness: TypeAlias = Literal["samples", "none", "own"]
+Randomness: TypeAlias = Literal["samples", "none", "own", "both"]
 Score: TypeAlias = Callable[
     [Floats, Integers, Floats, State, Terms, Any, Any, np.random.Generator],
     None,
@@ -80,8 +80,8 @@ class Policy(ABC):
     and compiled, and both must give the same bits.
 
     ``randomness`` says where its chance comes from: ``"samples"``, one drawn from every awake
-    arm's Beta posterior, of which its score is a linear function; ``"none"``; or ``"own"``, drawn
-    from ``rng``, which is not to be had otherwise.
+    arm's Beta posterior, of which its score is a linear function; ``"none"``; ``"own"``, drawn
+    from ``rng``, which is not to be had otherwise; or ``"both"``, samples and ``rng``.
 
     Parameters
     ----------
@@ -118,6 +118,11 @@ class Policy(ABC):
         return (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
 
     @property
+    def drawing(self) -> Randomness:
+        """Where its chance comes from, which may depend on its parameters."""
+        return self.randomness
+
+    @property
     def reflected(self) -> bool:
         """Whether debts forget a surplus."""
         return False
@@ -143,7 +148,7 @@ class Policy(ABC):
         return Forms(
             self.reflected,
             self.binarised,
-            self.randomness == "samples",
+            self.drawing in ("samples", "both"),
             self.memory_half_life,
             check_number(f"exploration of policy {self.name!r}", self.exploration),
         )
@@ -178,10 +183,10 @@ class Policy(ABC):
         None where that is not known: the policy draws random numbers of its own.
         """
         plays = moment.terms.plays
-        if self.randomness == "samples":
+        if self.drawing == "samples":
             alphas, betas = posterior(moment.state, moment.awake, self.memory_half_life)
             return best_of_lines(self.lines(moment), alphas, betas, plays)
-        if self.randomness == "none":
+        if self.drawing == "none":
             return best_of_numbers(self.score_with(moment, np.zeros(moment.awake.size)), plays)
         return None
 

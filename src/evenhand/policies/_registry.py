@@ -14,22 +14,44 @@ from typing import Any, TypeVar
 
 from evenhand._base.checks import NAME_RULE, check_known, fail, is_name
 from evenhand.policies._cl_sg import ClSg
+from evenhand.policies._fair_learn import FairLearn
 from evenhand.policies._floor_first import FloorFirst
 from evenhand.policies._lfg import Lfg
 from evenhand.policies._opt_f import OptF
 from evenhand.policies._opt_nf import OptNf
 from evenhand.policies._oracle import Oracle
+from evenhand.policies._pessimistic import Pessimistic
 from evenhand.policies._policy import Policy
 from evenhand.policies._priced import Priced
+from evenhand.policies._simplex_mixture import SimplexMixture
+from evenhand.policies._strict_rate import StrictRate
 from evenhand.policies._thompson import Thompson
 from evenhand.policies._tscsf_b import TscsfB
 from evenhand.policies._ucb import Ucb
+from evenhand.policies._ucb_lp import UcbLp
 from evenhand.policies._uniform import Uniform
 
 GROUP = "evenhand.policies"
 FILE_KEYS = ("name", "label")
 SCORE_TAKES = ("scores", "awake", "samples", "state", "terms", "constants", "memory", "rng")
-BUILT_IN = (Priced, TscsfB, Lfg, Thompson, Ucb, ClSg, FloorFirst, Uniform, Oracle, OptF, OptNf)
+BUILT_IN = (
+    Priced,
+    TscsfB,
+    Lfg,
+    Thompson,
+    Ucb,
+    ClSg,
+    FairLearn,
+    Pessimistic,
+    UcbLp,
+    SimplexMixture,
+    StrictRate,
+    FloorFirst,
+    Uniform,
+    Oracle,
+    OptF,
+    OptNf,
+)
 _registered: dict[str, type[Policy]] = {policy.name: policy for policy in BUILT_IN}
 log = logging.getLogger(__name__)
 Kind = TypeVar("Kind", bound=type[Policy])
@@ -128,8 +150,12 @@ def _check_policy(policy: object) -> None:
     taken = [field.name for field in fields(policy) if field.name in FILE_KEYS]
     if taken:
         fail(f"parameters of {thing}", f"not called {' or '.join(FILE_KEYS)}", taken)
-    if policy.randomness != "own" and _uses_rng(policy.score):
-        fail(f"randomness of {thing}", "'own' where score draws from rng", policy.randomness)
+    if policy.randomness not in ("own", "both") and _uses_rng(policy.score):
+        fail(
+            f"randomness of {thing}",
+            "'own' or 'both' where score draws from rng",
+            policy.randomness,
+        )
     takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
     if len(takes) != len(SCORE_TAKES):
         fail(f"score of {thing}", f"a function of ({', '.join(SCORE_TAKES)})", takes)

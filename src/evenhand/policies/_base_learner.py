@@ -1,0 +1,68 @@
+"""Rivals that put rules of their own on top of a base learner: Thompson samples or upper bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from evenhand._base.arrays import Floats, Integers
+from evenhand._base.checks import check_choice
+from evenhand._base.terms import Terms
+from evenhand.policies._families import WithSamples
+from evenhand.policies._lfg import upper_bound
+from evenhand.policies._policy import Randomness
+from evenhand.policies._state import State, faded
+
+BaseLearner: TypeAlias = Literal["thompson", "ucb"]
+
+
+class Base(NamedTuple):
+    """Which base learner there is: one that scores upper bounds or not, and what it forgets."""
+
+    upper: bool
+    half_life: float
+
+
+def base_values(
+    values: Floats, awake: Integers, samples: Floats, state: State, terms: Terms, base: Base
+) -> None:
+    """Write ``w_i estimate_i`` of the awake arms: from their samples, or their upper bounds."""
+    if not base.upper:
+        for j in range(awake.size):
+            values[j] = terms.weights[awake[j]] * samples[j]
+        return
+    now, spread = faded(state, base.half_life), 1.5 * math.log(state.rounds[0] + 1)
+    for j in range(awake.size):
+        i = awake[j]
+        bound = upper_bound(now * state.feedbacks[i], now * state.reward_sums[i], spread)
+        values[j] = terms.weights[i] * bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithBase(WithSamples):
+    """Base of the policies that ask a base learner.
+
+    Parameters
+    ----------
+    base
+        ``"thompson"``, or ``"ucb"`` for LFG's truncated upper confidence bound.
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
+    """
+
+    base: BaseLearner = "thompson"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(f"base of policy {self.name!r}", self.base, ("thompson", "ucb"))
+
+    @property
+    def drawing(self) -> Randomness:
+        """Whether samples are drawn: not for upper bounds."""
+        return "samples" if self.base == "thompson" else "none"
+
+    @property
+    def learner(self) -> Base:
+        """The base learner, as scoring functions know it."""
+        return Base(self.base == "ucb", self.half_life)
