@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+import time
+from statistics import fmean
 
 import numpy as np
 
 from benchmarks.row import Row, best_seconds
 from evenhand import Environment, Policy, Problem, make_policy, simulate
+from evenhand._base.arrays import Floats, Integers
 from evenhand.simulation._engine import run_reference
-from evenhand.simulation._kernel import run_compiled
+from evenhand.simulation._kernel import kernel_for, play_run, run_compiled
 from evenhand.simulation._run import Run, checkpoints, new_watch, streams
 from evenhand.simulation._runner import Engine, available_cores
+from evenhand.simulation._tally import Tally
 
 LONG_RUN = """
 import re
@@ -27,7 +32,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status).group(1)) / 1024)
 
 def measure() -> list[Row]:
     """Return all rows of this suite."""
-    return [*engines(), *sizes(), priced(), *cores(), memory()]
+    return [*engines(), *sizes(), priced(), *moments(), *cores(), memory()]
 
 
 def setting_1() -> Environment:
@@ -83,6 +88,40 @@ def priced() -> Row:
         for name in ("tscsf-b", "priced")
     )
     return Row("N = 1,000, m = 20: priced over tscsf-b", ours / plain, "x", at_most=1.25)
+
+
+def count_nothing(tally: Tally, floors: Floats, chosen: Integers, count: int, rounds: int) -> None:
+    """Stand in for what counts every moment."""
+
+
+def moments() -> list[Row]:
+    """Return what the figures of every moment cost: both kernels in turns, the best of each."""
+    ratios = {}
+    for name in ("tscsf-b", "lfg", "priced"):
+        for arms, plays, horizon in ((3, 2, 300_000), (10, 3, 100_000), (100, 10, 20_000)):
+            environment = setting_1() if arms == 3 else random_environment(arms, plays)
+            run = Run(environment, make_policy(name), horizon, checkpoints(horizon))
+            ratios[name, arms] = cost_of_moments(run)
+    mean = math.exp(fmean(map(math.log, ratios.values())))
+    return [
+        *(
+            Row(f"{name}, N = {arms}: figures of every moment, over none", ratio, "x")
+            for (name, arms), ratio in ratios.items()
+        ),
+        Row("figures of every moment, over none: geometric mean", mean, "x", at_most=1.05),
+    ]
+
+
+def cost_of_moments(run: Run, turns: int = 25) -> float:
+    kernels = kernel_for(run.policy), kernel_for(run.policy, count_moment=count_nothing)
+    times = [math.inf, math.inf]
+    for turn in range(turns + 1):
+        for place, kernel in enumerate(kernels):
+            start = time.perf_counter()
+            play_run(kernel, run, streams(1, 0), new_watch())
+            if turn > 0:
+                times[place] = min(times[place], time.perf_counter() - start)
+    return times[0] / times[1]
 
 
 def cores() -> list[Row]:

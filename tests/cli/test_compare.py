@@ -52,14 +52,22 @@ def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
     options = ("--instances", 1, "--horizon", 300, "--replications", 2)
     done = evenhand("study", "--into", page, "--out", tmp_path / "out", *options)
     assert done.returncode == 0, done.stderr
+    assert "better than priced in both" in done.stdout
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n<!-- study -->\nIndependent arms: 1 instances, T = 300")
-    assert "| arms that exclude each other | priced η=anytime |" in text
-    assert "| priced η=anytime |" in text
+    assert text.startswith("before\n<!-- study -->\nWho wins where, 2 replications")
+    for world in ("arms that exclude each other", "latent states", "drift", "many arms"):
+        assert f"| {world} | 300 | priced |" in text
+    assert "| feedback 50 rounds late | 300 | pessimistic |" in text
+    assert "| drift | 300 | priced, forgetting |" in text
     assert "old" not in text
     assert text.endswith("<!-- end of study -->\nafter\n")
-    scores = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))["scores"]
-    assert len(scores) == 15 + 5 * 5
+    assert (tmp_path / "frontier.svg").read_text().startswith("<?xml")
+    found = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
+    # Three horizons of independent arms, one of them with all; drift has one more.
+    assert len(found["scores"]) == 22 + 2 * 10 + 8 * 10 + 1
+    assert {row["world"] for row in found["winners"]} >= {"independent arms", "drift"}
+    rivals = {row["label"] for row in found["policies"]}
+    assert rivals >= {"fair-learn", "pessimistic", "ucb-lp", "simplex-mixture", "strict-rate"}
 
 
 def test_a_page_without_marks_is_refused_before_any_work(evenhand, tmp_path):

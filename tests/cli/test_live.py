@@ -25,7 +25,7 @@ def board_of(replications=10):
 def task_of(board, cells):
     runs = range(cells.start * 10, cells.stop * 10)
     grid = board.grid
-    return Task(tuple(by_cell(grid, [runs])), 7, 0, grid.checkpoints, grid.digest, {})
+    return Task(tuple(by_cell(grid, [runs])), 7, 0, grid.checkpoints, grid.anytime, grid.digest, {})
 
 
 def test_a_line_says_how_far_the_whole_is():

@@ -30,7 +30,8 @@ _COMMANDS: Mapping[str, str] = {
     "sweep": "Play every cell of FILE's grid; a sweep that was stopped goes on with --resume.",
     "report": "Write the page of a sweep, FOLDER/report.html, or its summary as a table.",
     "reproduce": "Run the paper's evaluation and tell, claim by claim, what holds.",
-    "study": "Compare priced with the other policies on random feasible instances.",
+    "study": "Compare all policies on random instances of many worlds: who wins where.",
+    "verify-science": "Check against other people's numbers, and laws that must hold.",
     "movielens": "The movie experiment on MovieLens, or your ratings.",
     "demo": "Show the whole system alive: a service, visitors, and a page to watch.",
     "serve": "Serve decisions over HTTP, from a database that survives anything.",
@@ -54,12 +55,13 @@ class _Commands(TyperGroup):
         if cmd_name not in _COMMANDS:
             return None
         with extras_named():
-            module = import_module(f"{__name__}._{cmd_name}")
+            python_name = cmd_name.replace("-", "_")
+            module = import_module(f"{__name__}._{python_name}")
         own = getattr(module, "app", None)
         if own is None:
             own = typer.Typer(add_completion=False, rich_markup_mode=None)
             # A command may be called like a keyword of Python's.
-            function = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")
+            function = getattr(module, python_name, None) or getattr(module, f"{python_name}_")
             own.command(cmd_name)(function)
         return get_command(own)
 

@@ -1,4 +1,4 @@
-"""``evenhand study``: `priced` against the others on random instances."""
+"""``evenhand study``: every policy in every world, and who wins where."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
+from rich.table import Table
 
+from evenhand import figures
 from evenhand._base.plain import to_json
 from evenhand._base.storage import write_text
-from evenhand.cli._screen import screen
+from evenhand.cli._screen import print_table
 from evenhand.cli._sweeping import (
     FAILED,
     AnyVersionOption,
@@ -23,13 +24,15 @@ from evenhand.cli._sweeping import (
     tell_failures,
     tell_versions,
 )
-from evenhand.paper import _study as ours
+from evenhand.science import _games, _study
+from evenhand.science._scores import Score, scores_of, winners
 
 
 def study(
     out: Annotated[Path | None, typer.Option(help="Folder for the runs and study.json.")] = None,
     into: Annotated[
-        Path | None, typer.Option(help="Page whose marked block is replaced by the table.")
+        Path | None,
+        typer.Option(help="Page whose marked block is replaced by all tables and a figure."),
     ] = None,
     instances: Annotated[int, typer.Option(help="Random instances.", min=1)] = 40,
     horizon: Annotated[int, typer.Option(help="Rounds.", min=100)] = 20_000,
@@ -40,22 +43,34 @@ def study(
     resume: ResumeOption = False,
     any_version: AnyVersionOption = False,
 ) -> None:
-    """Compare priced with the other policies on random feasible instances."""
+    """Compare all policies on random feasible instances of many worlds; say who wins where."""
     machine = Machine(backend, workers, scheduler).check()
     if into is not None:
-        ours.with_block(into, "")
-    scope = ours.Scope(instances, horizon, replications)
-    played = ours.games(scope)
-    grid = ours.grid_of(scope, played)
-    outcome = play_grid(grid, out, machine, resume=resume, any_version=any_version)
-    if outcome.board.given_up:
-        tell_failures(outcome.board)
-        raise typer.Exit(FAILED)
-    tell_versions(outcome.results)
-    scores = ours.scores_of(played, outcome.results)
-    table = ours.as_markdown(scope, scores)
-    screen.print(Markdown(table))
+        _study.with_block(into, "")
+    scope = _games.Scope(instances, horizon, replications)
+    everybody, scores = _games.policies(scope), list[Score]()
+    for name, (grid, played) in _games.grids_of(scope, _games.games(scope)).items():
+        folder = None if out is None else out / name
+        outcome = play_grid(grid, folder, machine, resume=resume, any_version=any_version)
+        if outcome.board.given_up:
+            tell_failures(outcome.board)
+            raise typer.Exit(FAILED)
+        tell_versions(outcome.results)
+        scores += scores_of(played, everybody, outcome.results)
+    print_table(who_wins(scores))
+    picture = _study.drawn(scope, scores)
     if out is not None:
-        write_text(out / "study.json", to_json(ours.as_json(scope, scores)))
+        write_text(out / "study.json", to_json(_study.as_json(scope, scores)))
+        figures.save(picture, out / _study.FIGURE)
     if into is not None:
-        write_text(into, ours.with_block(into, table))
+        write_text(into, _study.with_block(into, _study.as_markdown(scope, scores)))
+        figures.save(picture, into.parent / _study.FIGURE)
+
+
+def who_wins(scores: list[Score]) -> Table:
+    """Return the table of who wins where."""
+    heads, rows = _study.winners_table(winners(scores))
+    table = Table(*heads, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -33,9 +33,14 @@ Totals = tuple[Integers, Floats, Floats, Integers]
 
 def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
+    return play_run(kernel_for(run.policy), run, streams, watch)
+
+
+def play_run(kernel: Callable[..., None], run: Run, streams: Streams, watch: Watch) -> Record:
+    """Play a run with a compiled :func:`play`."""
     nature = run.environment
     record, problem = new_record(run), nature.problem
-    kernel_for(run.policy)(
+    kernel(
         run.horizon,
         *own_nature(nature.awake, nature.payoffs),
         nature.changed,
@@ -123,6 +128,9 @@ def play(
             place += 1
 
 
-def kernel_for(policy: Policy) -> Callable[..., None]:
-    """Return :func:`play` compiled around a policy's score and steps, in place of TSCSF-B's."""
-    return compiled(play, score=policy.score, **steps_of(policy.forms)._asdict())
+def kernel_for(policy: Policy, **given: Callable[..., None]) -> Callable[..., None]:
+    """Return :func:`play` compiled around a policy's score and steps, in place of TSCSF-B's.
+
+    ``given`` stands in for other steps.
+    """
+    return compiled(play, score=policy.score, **steps_of(policy.forms)._asdict(), **given)

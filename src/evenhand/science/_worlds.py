@@ -1,4 +1,4 @@
-"""Worlds in which arms do not wake independently, for the study of `priced`.
+"""Worlds in which arms do not wake independently, or not for ever alike, for the study.
 
 In each of them floors are near the most that can be kept, and taking the arms for independent
 would get wrong how much that is.
@@ -11,14 +11,16 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from evenhand.availability import Availability, Joint, Trace
-from evenhand.environment import Environment
+from evenhand.environment import Change, Environment
 from evenhand.errors import InfeasibleFloors
 from evenhand.optimum._environment import find_optimum
+from evenhand.optimum._feasibility import headroom
 from evenhand.problem import Problem
 
 World = Callable[[np.random.Generator, int], Environment]
 LIGHTEST, TIGHTEST = 0.8, 0.97
 BLOCK = 500
+DRIFT = "drift"
 
 
 def exclusive_arms(rng: np.random.Generator, horizon: int) -> Environment:
@@ -39,6 +41,19 @@ def shifts(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Joint(sets, rng.dirichlet(np.ones(24)).tolist()), arms, plays=2)
 
 
+def latent_states(rng: np.random.Generator, horizon: int) -> Environment:
+    """Return arms that a hidden state wakes together: each is nearly always awake in it, or never.
+
+    Four states, each with 16 awake sets drawn from it.
+    """
+    arms = int(rng.integers(9, 21))
+    likely = np.where(rng.random((4, arms)) < 0.5, 0.95, 0.05)
+    likely[rng.integers(0, 4, arms), np.arange(arms)] = 0.95
+    sets = rng.random((16, 4, arms)) < likely
+    chances = np.tile(rng.dirichlet(np.full(4, 3.0)) / 16, 16)
+    return tight(rng, Joint(sets.reshape(-1, arms), chances.tolist()), arms, plays=2)
+
+
 def day_and_night(rng: np.random.Generator, horizon: int) -> Environment:
     """Return arms awake by day, by night or always; days and nights are blocks of 500 rounds."""
     arms = int(rng.integers(9, 21))
@@ -57,11 +72,28 @@ def late_waking(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Trace((rng.random((horizon, arms)) < 0.7) & ~(early & late)), arms, plays=2)
 
 
+def drift(rng: np.random.Generator, horizon: int) -> Environment:
+    """Return independent arms whose means and awake rates are others in each third of the rounds.
+
+    The floors can be kept in every third.
+    """
+    arms, plays = int(rng.integers(9, 21)), 2
+    means, chances = rng.uniform(0.05, 0.95, (3, arms)), rng.uniform(0.4, 1.0, (3, arms))
+    floors = rng.uniform(size=arms)
+    room = min(headroom(floors, own, plays) for own in chances)
+    problem = Problem(arms, plays, floors=floors * (room * rng.uniform(LIGHTEST, TIGHTEST)))
+    third = horizon // 3
+    changes = [Change(number * third, means[number], chances[number]) for number in (1, 2)]
+    return Environment(problem, means[0], chances[0], changes=changes)
+
+
 WORLDS: Mapping[str, World] = {
     "arms that exclude each other": exclusive_arms,
     "shifts": shifts,
+    "latent states": latent_states,
     "day and night in blocks": day_and_night,
     "late waking": late_waking,
+    DRIFT: drift,
 }
 
 

@@ -1,0 +1,92 @@
+"""Li, Liu, Ji: the setting in which LFG was published, which is the paper's setting 1."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from evenhand.optimum import lfg_bound
+from evenhand.paper._measurement import Bound, Measurement
+from evenhand.paper._settings import SETTING_1
+from evenhand.policies import make_policy
+from evenhand.science._checks import Check, Effort, Found, Source, Trial
+
+REFERENCE = (
+    "Li, Liu, Ji: Combinatorial Sleeping Bandits with Fairness Constraints, INFOCOM 2019; the "
+    "paper's setting 1"
+)
+HORIZON, NAME = 100_000, "li"
+ETAS = (1.0, 10.0, 100.0)
+OPTIMUM = 1.038
+SHORTFALL = 0.001
+
+
+def label(eta: float) -> str:
+    """Return what LFG is called here.
+
+    >>> label(10.0)
+    'lfg eta=10'
+    """
+    return f"lfg eta={eta:g}"
+
+
+def own_setting(effort: Effort) -> Source:
+    """Return LFG in its own setting: feasible for any eta, and the less regret the larger it is."""
+    rounds, arms = effort.horizon(HORIZON), len(SETTING_1.means)
+    policies = {label(eta): make_policy("lfg", eta=eta) for eta in ETAS}
+    played = Trial(NAME, SETTING_1.environment(), policies, rounds)
+    checks = [
+        Check(
+            NAME,
+            f"the optimum is {OPTIMUM}",
+            Bound(OPTIMUM - 1e-9, OPTIMUM + 1e-9),
+            lambda found: Measurement("optimum", found.optimum.with_floors),
+        )
+    ]
+    for eta in ETAS:
+        most = lfg_bound(arms, SETTING_1.plays, rounds, eta)
+        checks += [_kept(eta), _bounded(eta, most)]
+    checks += [_less(low, high) for low, high in pairwise(ETAS)]
+    return Source(
+        "li",
+        "LFG in its own setting",
+        REFERENCE,
+        f"means {SETTING_1.means}, availability {SETTING_1.availability}, floors "
+        f"{SETTING_1.floors}, {SETTING_1.plays} plays, T = {rounds:,}",
+        (played,),
+        tuple(checks),
+    )
+
+
+def _kept(eta: float) -> Check:
+    return Check(
+        NAME,
+        f"eta = {eta:g}: every floor is kept in the long run",
+        Bound(0.0, SHORTFALL),
+        lambda found: Measurement(
+            f"worst shortfall of {label(eta)}", found.results.worst_shortfall(label(eta)).mean
+        ),
+    )
+
+
+def _bounded(eta: float, most: float) -> Check:
+    return Check(
+        NAME,
+        f"eta = {eta:g}: regret is below the published bound",
+        Bound(-most, most),
+        lambda found: _regret(found, eta),
+    )
+
+
+def _less(low: float, high: float) -> Check:
+    def measure(found: Found) -> Measurement:
+        more, less = _regret(found, low), _regret(found, high)
+        words = f"regret at eta = {low:g} minus that at {high:g}"
+        return Measurement(words, more.value - less.value, more.margin + less.margin)
+
+    return Check(NAME, f"regret is less at eta = {high:g} than at {low:g}", Bound(low=0.0), measure)
+
+
+def _regret(found: Found, eta: float) -> Measurement:
+    curve = found.results.regret(label(eta))
+    margin = float(curve.high[-1] - curve.mean[-1])
+    return Measurement(f"regret of {label(eta)}", float(curve.mean[-1]), margin)
