@@ -4,6 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv-peers/.ready
 
 .PHONY: test lint types imports unit bench reproduce serve demo pictures mutate clean
 
@@ -24,9 +25,11 @@ imports: $(READY)
 unit: $(READY)
 	$(BIN)/pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
-bench: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt mabwiser river
+bench: $(READY) $(PEERS)
 	$(BIN)/python -m benchmarks
+
+bench-check: $(READY)
+	$(BIN)/python -m benchmarks.check
 
 reproduce: $(READY)
 	$(BIN)/evenhand reproduce
@@ -51,6 +54,12 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' | grep --line-buffered -E "^(Collecting|Installing|Successfully)" | cut -c1-100
 	touch $(READY)
 
+# Other people's libraries, measured beside ours, have an environment of their own.
+$(PEERS): benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers/requirements.txt
+	touch $(PEERS)
+
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

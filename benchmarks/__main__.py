@@ -1,4 +1,7 @@
-"""Run all benchmarks or the suites named, print tables, and write ``benchmarks/results.json``."""
+"""Run all benchmarks or the suites named, print tables, and write what was found.
+
+It is kept in ``benchmarks/results.json``, and shown in ``docs/benchmarks.md``.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from rich.table import Table
 from benchmarks import (
     agent,
     dashboard,
+    growth,
+    limit,
     movielens,
     optimum,
     reproduction,
@@ -20,6 +25,8 @@ from benchmarks import (
     simulation,
     sweeps,
 )
+from benchmarks.page import write_benchmarks_page
+from benchmarks.peers import suite as peers
 from benchmarks.row import Row
 from evenhand._base.checks import check_known
 from evenhand._base.provenance import provenance
@@ -27,6 +34,9 @@ from evenhand._base.storage import write_text
 
 RESULTS = Path(__file__).with_name("results.json")
 SUITES = {
+    "peers": peers.measure,
+    "limit": limit.measure,
+    "growth": growth.measure,
     "agent": agent.measure,
     "simulation": simulation.measure,
     "optimum": optimum.measure,
@@ -51,7 +61,8 @@ def main() -> None:
         console.print()
         document[name] = {"provenance": provenance({}), "rows": [row._asdict() for row in rows]}
         missed += [row.what for row in rows if row.met is False]
-    write_text(RESULTS, json.dumps(document, indent=2) + "\n")
+        write_text(RESULTS, json.dumps(document, indent=2) + "\n")
+    write_benchmarks_page(document)
     sys.exit(f"missed: {'; '.join(missed)}" if missed else 0)
 
 

@@ -1,4 +1,4 @@
-"""The agent against a loop of vectorised NumPy, and against other libraries where installed."""
+"""The agent against a loop of vectorised NumPy; how it grows, remembers and is shared."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,6 @@ for rounds in (200_000, 800_000):
     seen.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 print(seen[1] - seen[0])
 """
-PLAYS = {"mabwiser": "10 plays", "river": "one play"}
 Step = Callable[[int], object]
 
 
@@ -91,7 +88,7 @@ class World:
 def measure() -> list[Row]:
     """Return all rows of this suite."""
     rows = [row for arms, plays, limit in SIZES for row in against_numpy(arms, plays, limit)]
-    rows += [slowest(), *names(), *peers(), *explaining(), *snapshots(), *threads(), memory()]
+    rows += [slowest(), *names(), *explaining(), *snapshots(), *threads(), memory()]
     return rows
 
 
@@ -190,55 +187,6 @@ def names() -> list[Row]:
 
 def ask(agent: Agent, awake: Any, _k: int) -> None:
     agent.ask(awake)
-
-
-def peers() -> list[Row]:
-    """One decision and its feedback in other libraries, where they are installed."""
-    world = World(100, 10)
-    steps = {"evenhand": world.agent("tscsf-b")}
-    if find_spec("mabwiser"):
-        steps["mabwiser"] = mabwiser(world)
-    if find_spec("river"):
-        steps["river"] = river(world)
-    seen = paired(steps, rounds=20)
-    return [
-        Row(
-            f"100 arms: {name} ({PLAYS[name]}) over evenhand (10 plays)",
-            ratio(seen[name], seen["evenhand"]),
-            "x",
-            at_least=20 if name == "mabwiser" else None,
-        )
-        for name in steps
-        if name != "evenhand"
-    ]
-
-
-def mabwiser(world: World) -> Step:
-    """Return a round of MABWiser's Thompson sampling: the best ten of one draw, their rewards."""
-    module = import_module("mabwiser.mab")
-    arms, plays = list(world.problem.arms), world.problem.plays
-    bandit = module.MAB(arms, module.LearningPolicy.ThompsonSampling())
-    bandit.fit(arms, [0] * len(arms))
-
-    def step(k: int) -> None:
-        drawn, rewards = bandit.predict_expectations(), world.named[k % 50]
-        chosen = sorted(drawn, key=drawn.get)[-plays:]
-        bandit.partial_fit(chosen, [int(rewards[arm]) for arm in chosen])
-
-    return step
-
-
-def river(world: World) -> Step:
-    """Return a round of river's Thompson sampling: one arm, then its reward."""
-    bandit, proba = import_module("river.bandit"), import_module("river.proba")
-    policy = bandit.ThompsonSampling(reward_obj=proba.Beta(), seed=1)
-    arms = list(world.problem.arms)
-
-    def step(k: int) -> None:
-        arm = policy.pull(arms)
-        policy.update(arm, int(world.named[k % 50][arm]))
-
-    return step
 
 
 def explaining() -> list[Row]:

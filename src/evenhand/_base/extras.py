@@ -12,6 +12,7 @@ from evenhand.errors import MissingExtra
 EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
+    "gymnasium": "gym",
     "httpx": "client",
     "loky": "lab",
     "matplotlib": "lab",

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import version
 from types import FrameType
 from typing import Annotated, Any
 
@@ -40,6 +39,7 @@ _COMMANDS: Mapping[str, str] = {
     "export": "Write bandits of a database as JSON lines.",
     "import": "Add the bandits of FILE to a database.",
     "compact": "Fold old events of a database into its counters.",
+    "doctor": "Say what is installed and whether it works.",
 }
 
 
@@ -84,12 +84,12 @@ _app = typer.Typer(
 @_app.callback(invoke_without_command=True)
 def _top(
     show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.")
+        bool, typer.Option("--version", help="Print version and extras, and stop.")
     ] = False,
 ) -> None:
     """Even-handed bandits: play the best arms that are awake, and give each arm its share."""
     if show_version:
-        screen.print(version("evenhand"))
+        say(screen, import_module(f"{__name__}._doctor").version_line())
         raise typer.Exit
 
 

@@ -1,0 +1,117 @@
+"""``docs/benchmarks.md``, written from ``benchmarks/results.json``: nothing in it is typed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers.adapters import LEARNERS
+from benchmarks.peers.suite import decision_of, instances, reward_of, round_of
+from benchmarks.row import Row
+from evenhand._base.storage import write_text
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+START, END = "<!-- measured -->", "<!-- end of measured -->"
+TITLES = {
+    "peers": "Beside other libraries",
+    "limit": "The limit",
+    "growth": "Growth",
+    "simulation": "The simulator",
+    "agent": "The agent",
+    "optimum": "The exact optimum",
+    "reproduction": "The paper's evaluation",
+    "movielens": "The movies",
+    "sweeps": "Sweeps",
+    "service": "The service",
+    "dashboard": "The dashboard",
+}
+Document = Mapping[str, Any]
+
+
+def write_benchmarks_page(document: Document) -> None:
+    """Replace the measured part of the page."""
+    before, start, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    _, end, after = rest.partition(END)
+    body = "\n".join(sections(document))
+    write_text(PAGE, f"{before}{start}\n{body}\n{end}{after}")
+
+
+def sections(document: Document) -> Iterator[str]:
+    """Yield the lines of all suites that were measured."""
+    for name, title in TITLES.items():
+        if name in document:
+            suite = document[name]
+            yield from ("", f"## {title}", "", origin(name, suite["provenance"]), "")
+            rows = [Row(**row) for row in suite["rows"]]
+            yield from peers_table(rows) if name == "peers" else ()
+            if name == "growth":
+                yield from ("![Time against size, with fitted exponents](growth.svg)", "")
+            yield from suite_table(wanted_rows(rows) if name == "peers" else rows)
+
+
+def origin(name: str, known: Document) -> str:
+    """Say where the figures of a suite came from."""
+    versions = ", ".join(f"{key} {value}" for key, value in known["versions"].items() if value)
+    day = known["created"][:10]
+    return f"`python -m benchmarks {name}`, {day}, {known['machine']}, {versions}."
+
+
+def peers_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each library: microseconds a decision, and the reward in parts of the best.
+
+    Many rounds of a fast library and few of a slow one fit into the same time: where arms are many,
+    a slow one has learned less.
+    """
+    known = {row.what: row.measured for row in rows}
+    places = [instance.words for instance in instances()]
+    yield from _head(["us a decision (reward / best)", *places])
+    for name in LEARNERS:
+        cells = [
+            _cell(known.get(decision_of(place, name)), known.get(reward_of(place, name)))
+            for place in places
+        ]
+        yield _line([name, *cells])
+    yield _line(["evenhand's simulator", *(f"{known[round_of(place)]:.3g}" for place in places)])
+    yield ""
+
+
+def _cell(microseconds: float | None, reward: float | None) -> str:
+    if microseconds is None or reward is None:
+        return "failed"
+    return f"{microseconds:,.3g} ({reward:.3f})" if microseconds < 1e4 else (
+        f"{microseconds:,.0f} ({reward:.3f})"
+    )  # fmt: skip
+
+
+def wanted_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the ratios: the rest stands in a table of its own."""
+    return [row for row in rows if row.unit == "x" or math.isnan(row.measured)]
+
+
+def suite_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each row."""
+    yield from _head(["what", "measured", "wanted", "met"])
+    for row in rows:
+        met = {None: "", True: "yes", False: "**no**"}[row.met]
+        yield _line([row.what, f"{row.measured:,.4g} {row.unit}".strip(), row.wanted, met])
+
+
+def _head(heads: Sequence[str]) -> tuple[str, str]:
+    return _line(heads), _line(["---", *["---:"] * (len(heads) - 1)])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def main() -> None:
+    """Write the page from what is kept."""
+    kept = Path(__file__).with_name("results.json")
+    write_benchmarks_page(json.loads(kept.read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main()

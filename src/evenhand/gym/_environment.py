@@ -1,0 +1,179 @@
+"""The environment: see who is awake, give every arm a score, and be paid for the best of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias, cast
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._base.arrays import Integers
+from evenhand._base.checks import Limits, check_choice, check_number, fail
+from evenhand._base.nature import change_nature, draw_awake, draw_rewards, own_nature
+from evenhand.environment import Environment
+from evenhand.policies._state import new_state
+from evenhand.policies._steps import REMEMBERING, Forms, choose
+from evenhand.problem import Problem
+
+ENVIRONMENT_ID = "evenhand/FairBandit-v0"
+HORIZON = 1_000
+MODES: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
+FORMS = Forms(False, False, False, math.inf, 0.0)
+Observation: TypeAlias = dict[str, NDArray[Any]]
+Action: TypeAlias = NDArray[Any]
+
+
+class FairBanditEnv(gymnasium.Env[Observation, Action]):
+    r"""The combinatorial sleeping bandit with floors, one round a step.
+
+    An action is a score for every arm, any number: the best ``plays`` awake arms are played. The
+    reward is
+
+    .. math:: \sum_{i \in A(t)} w_i X_i(t) - c \sum_i \max(t k_i - h_i(t), 0)
+
+    with the plays h_i so far and ``debt_cost`` c: 0 leaves the floors to whoever reads the debts.
+    An episode is truncated after ``horizon`` rounds, and never terminated.
+
+    Parameters
+    ----------
+    environment
+        Nature, :class:`~evenhand.Environment`; setting 1 of the paper if left out.
+    horizon
+        Rounds of an episode; 1,000, or those of a trace, if left out.
+    debt_cost
+        What a play that is owed costs in every round, at least 0.
+    render_mode
+        None, or ``"ansi"`` for a line a round.
+
+    Examples
+    --------
+    >>> import gymnasium, evenhand.gym
+    >>> env = gymnasium.make("evenhand/FairBandit-v0", horizon=3)
+    >>> observation, _ = env.reset(seed=7)
+    >>> sorted(observation)
+    ['awake', 'debts', 'played', 'reward_sums']
+    >>> for _ in range(3):
+    ...     _, reward, terminated, truncated, info = env.step(observation["debts"])
+    >>> terminated, truncated, len(info["chosen"]) <= 2
+    (False, True, True)
+    """
+
+    metadata: dict[str, Any] = MODES
+    _here: Integers
+
+    def __init__(
+        self,
+        environment: Environment | None = None,
+        horizon: int | None = None,
+        debt_cost: float = 0.0,
+        render_mode: str | None = None,
+    ) -> None:
+        nature = usual_environment() if environment is None else environment
+        if not isinstance(nature, Environment):
+            fail("environment", "an evenhand.Environment", environment)
+        if horizon is None and nature.longest_horizon is None:
+            horizon = HORIZON
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, self.metadata["render_modes"])
+        self.nature, self.horizon = nature, nature.check_horizon(horizon)
+        self.debt_cost = check_number("debt_cost", debt_cost, Limits(0.0))
+        self.render_mode = render_mode
+        arms = len(nature.problem.arms)
+        counts = gymnasium.spaces.Box(0.0, float(self.horizon), (arms,), np.float64)
+        parts: dict[str, gymnasium.Space[Any]] = {
+            "awake": gymnasium.spaces.MultiBinary(arms),
+            "debts": counts,
+            "played": counts,
+            "reward_sums": counts,
+        }
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (arms,), np.float64)
+        self.observation_space = cast("gymnasium.Space[Observation]", gymnasium.spaces.Dict(parts))
+        self._begin()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self._begin()
+        self._wake()
+        return self._seen(), self._told(())
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play the best awake arms by their scores; let the next round's arms wake."""
+        problem, state, now = self.nature.problem, self._state, int(self._state.rounds[0])
+        if now >= self.horizon:
+            fail("step", f"one of the {self.horizon} of an episode; reset begins another", now + 1)
+        scores = np.asarray(action, dtype=np.float64)
+        if scores.shape != (len(problem.arms),):
+            fail("action", f"a score for each of the {len(problem.arms)} arms", scores.shape)
+        rewards = np.empty(scores.size)
+        draw_rewards(rewards, self._payoffs, now, self.np_random)
+        chosen, scratch = np.empty_like(self._here), np.empty(scores.size)
+        given = self._here, scores[self._here], scratch, problem.plays, self.np_random
+        chosen = chosen[: choose(chosen, *given)]
+        REMEMBERING.advance(state, problem.terms, self._here, chosen, FORMS)
+        for arm in chosen:
+            REMEMBERING.learn(state, arm, rewards[arm], now + 1, FORMS, self.np_random)
+        earned = float(problem.weights[chosen] @ rewards[chosen])
+        truncated = now + 1 == self.horizon
+        self._here = self._here[:0]
+        if not truncated:
+            self._wake()
+        paid = earned - self.debt_cost * float(state.debts.sum())
+        self._line = self._words(chosen, earned)
+        return self._seen(), paid, False, truncated, self._told(chosen, earned)
+
+    def render(self) -> str | None:
+        """Return the last round in words, where that was asked for."""
+        return self._line if self.render_mode == "ansi" else None
+
+    def _begin(self) -> None:
+        nature = self.nature
+        self._awake, self._payoffs = own_nature(nature.awake, nature.payoffs)
+        self._state = new_state(len(nature.problem.arms))
+        self._here = np.empty(0, dtype=np.int64)
+        self._line = "no round has been played"
+
+    def _wake(self) -> None:
+        """Let arms wake for the round to come."""
+        now, changed = int(self._state.rounds[0]), self.nature.changed
+        for number in np.flatnonzero(changed.starts == now).tolist():
+            change_nature(self._awake, self._payoffs, changed, number)
+        present = np.empty(self._state.debts.size, dtype=np.int64)
+        self._here = present[: draw_awake(present, self._awake, now, self.np_random)]
+
+    def _seen(self) -> Observation:
+        awake = np.zeros(self._state.debts.size, dtype=np.int8)
+        awake[self._here] = 1
+        return {
+            "awake": awake,
+            "debts": self._state.debts.copy(),
+            "played": self._state.played.astype(np.float64),
+            "reward_sums": self._state.reward_sums.copy(),
+        }
+
+    def _told(self, chosen: Any, earned: float = 0.0) -> dict[str, Any]:
+        arms = self.nature.problem.arms
+        return {
+            "chosen": [arms[i] for i in chosen],
+            "earned": earned,
+            "rounds": int(self._state.rounds[0]),
+        }
+
+    def _words(self, chosen: Any, earned: float) -> str:
+        names = ", ".join(self.nature.problem.arms[i] for i in chosen) or "nobody"
+        behind = float(self._state.debts.max())
+        rounds = int(self._state.rounds[0])
+        return f"round {rounds}: played {names}, earned {earned:g}, most behind {behind:.2f} plays"
+
+
+def usual_environment() -> Environment:
+    """Return setting 1 of the paper."""
+    problem = Problem(3, plays=2, floors=[0.5, 0.6, 0.4])
+    return Environment(problem, means=[0.4, 0.5, 0.7], availability=[0.9, 0.8, 0.7])
+
+
+gymnasium.register(ENVIRONMENT_ID, entry_point="evenhand.gym:FairBanditEnv")
