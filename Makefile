@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
 
-.PHONY: test lint types imports unit bench reproduce serve demo pictures mutate clean
+.PHONY: test lint types imports unit bench bench-check docs release reproduce serve demo pictures mutate clean
 
 # The linter takes a second; the rest goes side by side.
 test: lint
@@ -31,6 +31,15 @@ bench: $(READY) $(PEERS)
 bench-check: $(READY)
 	$(BIN)/python -m benchmarks.check
 
+docs: $(READY)
+	$(BIN)/sphinx-build --fail-on-warning --quiet --builder html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+# Wheel and sdist, tried in clean environments: make release PYTHONS="python3.11 python3.13".
+PYTHONS ?= $(PYTHON)
+release: $(READY)
+	tests/release.sh $(PYTHONS)
+
 reproduce: $(READY)
 	$(BIN)/evenhand reproduce
 
@@ -41,6 +50,7 @@ demo: $(READY)
 	$(BIN)/evenhand demo
 
 pictures: $(READY)
+	for example in examples/*.py; do $(BIN)/python $$example docs; done
 	$(BIN)/python docs/pictures.py
 
 mutate: $(READY)

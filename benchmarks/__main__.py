@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -25,14 +24,13 @@ from benchmarks import (
     simulation,
     sweeps,
 )
-from benchmarks.page import write_benchmarks_page
+from benchmarks.page import KEPT, write_pages
 from benchmarks.peers import suite as peers
 from benchmarks.row import Row
 from evenhand._base.checks import check_known
 from evenhand._base.provenance import provenance
 from evenhand._base.storage import write_text
 
-RESULTS = Path(__file__).with_name("results.json")
 SUITES = {
     "peers": peers.measure,
     "limit": limit.measure,
@@ -53,7 +51,7 @@ def main() -> None:
     wanted = sys.argv[1:] or list(SUITES)
     check_known("suite", wanted, SUITES)
     console = Console(highlight=False)
-    document = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    document = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     missed: list[str] = []
     for name in wanted:
         rows = SUITES[name]()
@@ -61,8 +59,8 @@ def main() -> None:
         console.print()
         document[name] = {"provenance": provenance({}), "rows": [row._asdict() for row in rows]}
         missed += [row.what for row in rows if row.met is False]
-        write_text(RESULTS, json.dumps(document, indent=2) + "\n")
-    write_benchmarks_page(document)
+        write_text(KEPT, json.dumps(document, indent=2) + "\n")
+    write_pages(document)
     sys.exit(f"missed: {'; '.join(missed)}" if missed else 0)
 
 

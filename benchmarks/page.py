@@ -1,4 +1,4 @@
-"""``docs/benchmarks.md``, written from ``benchmarks/results.json``: nothing in it is typed."""
+"""``docs/benchmarks.md`` and the README's speeds, from ``benchmarks/results.json``: not typed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.adapters import LEARNERS
-from benchmarks.peers.suite import decision_of, instances, reward_of, round_of
+from benchmarks.peers.suite import OURS, PEERS, decision_of, instances, reward_of, round_of
 from benchmarks.row import Row
 from evenhand._base.storage import write_text
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-START, END = "<!-- measured -->", "<!-- end of measured -->"
+ROOT = Path(__file__).parents[1]
+PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
+KEPT = ROOT / "benchmarks" / "results.json"
 TITLES = {
     "peers": "Beside other libraries",
     "limit": "The limit",
@@ -31,12 +32,51 @@ TITLES = {
 Document = Mapping[str, Any]
 
 
-def write_benchmarks_page(document: Document) -> None:
-    """Replace the measured part of the page."""
-    before, start, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    _, end, after = rest.partition(END)
-    body = "\n".join(sections(document))
-    write_text(PAGE, f"{before}{start}\n{body}\n{end}{after}")
+def write_pages(document: Document) -> None:
+    """Replace the measured part of the page, and of the README."""
+    replace_block(PAGE, "measured", "\n".join(sections(document)))
+    if "peers" in document:
+        replace_block(README, "speed", speed_block())
+
+
+def replace_block(page: Path, name: str, block: str) -> None:
+    """Replace what stands between two marks of a page."""
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    after = rest.partition(end)[2]
+    write_text(page, f"{before}{start}\n{block}\n{end}{after}")
+
+
+def read_kept() -> Document:
+    """Return all that was measured."""
+    kept: Document = json.loads(KEPT.read_text(encoding="utf-8"))
+    return kept
+
+
+def speed_block() -> str:
+    """Return what the README says of speed: us a decision, ours and the fastest peer's."""
+    suite = read_kept()["peers"]
+    known = {row["what"]: row["measured"] for row in suite["rows"]}
+    lines = [*_head(["", "ask + tell", "fastest peer", "over ours", "simulator", "over it"])]
+    for words in (instance.words for instance in instances()):
+        times = {name: known.get(decision_of(words, name), math.inf) for name in PEERS}
+        fastest = min(times, key=times.__getitem__)
+        ours, simulated = known[decision_of(words, OURS)], known[round_of(words)]
+        lines.append(
+            _line(
+                [
+                    words,
+                    f"{ours:,.3g} us",
+                    f"{times[fastest]:,.3g} us ({fastest})",
+                    f"{times[fastest] / ours:,.1f} x",
+                    f"{simulated:,.3g} us",
+                    f"{times[fastest] / simulated:,.0f} x",
+                ]
+            )
+        )
+    day = suite["provenance"]["created"][:10]
+    words = f"A decision and its feedback, and a round of the simulator, in one run on {day}:"
+    return "\n".join([words, "", *lines])
 
 
 def sections(document: Document) -> Iterator[str]:
@@ -108,9 +148,8 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Write the page from what is kept."""
-    kept = Path(__file__).with_name("results.json")
-    write_benchmarks_page(json.loads(kept.read_text(encoding="utf-8")))
+    """Write the pages from what is kept."""
+    write_pages(read_kept())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Places: TypeAlias = NDArray[np.int64]
+Masks: TypeAlias = NDArray[np.bool_]
 
 
 class World(NamedTuple):
@@ -27,11 +27,17 @@ class World(NamedTuple):
 class Learner(Protocol):
     """What every library is made to do."""
 
-    def choose(self, awake: Places) -> list[int]:
-        """Return the arms to play of those that are awake, more than are played."""
+    def choose(self, awake: Masks) -> list[int]:
+        """Return the arms to play of those that are awake, by a mask; more are than are played."""
 
     def learn(self, chosen: Sequence[int], rewards: Sequence[int]) -> None:
         """Take in the rewards of the arms that were played."""
+
+
+def places(awake: Masks) -> list[int]:
+    """Return the awake arms."""
+    found: list[int] = awake.nonzero()[0].tolist()
+    return found
 
 
 def best(values: dict[int, float], plays: int) -> list[int]:
@@ -50,7 +56,7 @@ class Evenhand:
         self.places = {name: place for place, name in enumerate(problem.arms)}
         self.last = 0
 
-    def choose(self, awake: Places) -> list[int]:
+    def choose(self, awake: Masks) -> list[int]:
         decision = self.agent.ask(awake)
         self.last = decision.id
         return [self.places[arm] for arm in decision.chosen]
@@ -67,9 +73,10 @@ class NumpyLoop:
         self.rng, self.plays = np.random.default_rng(world.seed), world.plays
         self.good, self.bad = np.ones(len(world.means)), np.ones(len(world.means))
 
-    def choose(self, awake: Places) -> list[int]:
-        samples = self.rng.beta(self.good[awake], self.bad[awake])
-        chosen: list[int] = awake[np.argpartition(samples, -self.plays)[-self.plays :]].tolist()
+    def choose(self, awake: Masks) -> list[int]:
+        here = awake.nonzero()[0]
+        samples = self.rng.beta(self.good[here], self.bad[here])
+        chosen: list[int] = here[np.argpartition(samples, -self.plays)[-self.plays :]].tolist()
         return chosen
 
     def learn(self, chosen: Sequence[int], rewards: Sequence[int]) -> None:
@@ -88,9 +95,9 @@ class MabWiser:
         self.bandit = module.MAB(self.arms, policy, seed=world.seed)
         self.bandit.fit(self.arms, [0] * len(self.arms))
 
-    def choose(self, awake: Places) -> list[int]:
+    def choose(self, awake: Masks) -> list[int]:
         drawn = self.bandit.predict_expectations()
-        return best({i: drawn[i] for i in awake.tolist()}, self.plays)
+        return best({i: drawn[i] for i in places(awake)}, self.plays)
 
     def learn(self, chosen: Sequence[int], rewards: Sequence[int]) -> None:
         self.bandit.partial_fit(list(chosen), list(rewards))
@@ -104,8 +111,8 @@ class River:
         self.policy = bandit.ThompsonSampling(reward_obj=proba.Beta(), seed=world.seed)
         self.plays = world.plays
 
-    def choose(self, awake: Places) -> list[int]:
-        left, chosen = awake.tolist(), []
+    def choose(self, awake: Masks) -> list[int]:
+        left, chosen = places(awake), []
         for _ in range(self.plays):
             chosen.append(self.policy.pull(left))
             left.remove(chosen[-1])
@@ -127,8 +134,8 @@ class PyBandits:
             random_seed=world.seed,
         )
 
-    def choose(self, awake: Places) -> list[int]:
-        here = {i: str(i) for i in awake.tolist()}
+    def choose(self, awake: Masks) -> list[int]:
+        here = {i: str(i) for i in places(awake)}
         _, drawn = self.bandit.predict(forbidden_actions=self.arms.difference(here.values()))
         return best({i: drawn[0][name] for i, name in here.items()}, self.plays)
 
@@ -148,8 +155,8 @@ class BayesianBandits:
         self.agent = module.Agent(arms, module.ThompsonSampling(), random_seed=world.seed)
         self.size, self.plays = len(arms), world.plays
 
-    def choose(self, awake: Places) -> list[int]:
-        here = set(awake.tolist())
+    def choose(self, awake: Masks) -> list[int]:
+        here = set(places(awake))
         [order] = self.agent.pull(top_k=self.size)
         return [i for i in order if i in here][: self.plays]
 
@@ -168,9 +175,9 @@ class ContextualBandits:
         arms = np.arange(len(world.means))
         self.policy.fit(np.ones((arms.size, 1)), arms, np.zeros(arms.size))
 
-    def choose(self, awake: Places) -> list[int]:
+    def choose(self, awake: Masks) -> list[int]:
         drawn = self.policy.decision_function(self.one)[0]
-        return best({i: drawn[i] for i in awake.tolist()}, self.plays)
+        return best({i: drawn[i] for i in places(awake)}, self.plays)
 
     def learn(self, chosen: Sequence[int], rewards: Sequence[int]) -> None:
         self.policy.partial_fit(

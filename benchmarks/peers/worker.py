@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.peers.adapters import LEARNERS, Learner, World
 
 BLOCK = 200
-WARM = 20
+WARM = 5
 
 
 def play(learner: Learner, world: World, seconds: float, rounds: int) -> dict[str, Any]:
@@ -28,9 +28,9 @@ def play(learner: Learner, world: World, seconds: float, rounds: int) -> dict[st
     times: list[float] = []
     earned, possible, played, end = 0.0, 0.0, 0, time.perf_counter() + seconds
     while played < rounds and (played <= WARM or time.perf_counter() < end):
-        awake = np.flatnonzero(rng.random(means.size) < chances)
+        awake = rng.random(means.size) < chances
         coins = rng.random(means.size) < means
-        if awake.size <= world.plays:
+        if awake.sum() <= world.plays:
             continue
         start = time.perf_counter()
         chosen = learner.choose(awake)

@@ -21,6 +21,7 @@ END_WORDS: dict[End, str] = {
     "expired": "it has expired",
 }
 MANY = 16
+FEW_ARMS = 64
 
 
 class Receipt(NamedTuple):
@@ -117,9 +118,25 @@ def packed(places: Integers, roster: Roster) -> bytes | None:
     """Return places as bits, eight arms a byte; None for everyone."""
     if places is roster.everyone:
         return None
-    mask = np.zeros(len(roster.problem.arms), dtype=np.bool_)
+    arms = len(roster.problem.arms)
+    if arms <= FEW_ARMS:
+        return packed_few(places.tolist(), arms)
+    mask = np.zeros(arms, dtype=np.bool_)
     mask[places] = True
     return np.packbits(mask).tobytes()
+
+
+def packed_few(places: list[int], arms: int) -> bytes:
+    """Do as NumPy's packbits, quicker for few arms.
+
+    >>> packed_few([0, 9], arms=10) == np.packbits([1, 0, 0, 0, 0, 0, 0, 0, 0, 1]).tobytes()
+    True
+    """
+    size = -(-arms // 8)
+    last, bits = 8 * size - 1, 0
+    for place in places:
+        bits |= 1 << (last - place)
+    return bits.to_bytes(size, "big")
 
 
 class Ledger:

@@ -133,4 +133,5 @@ def kernel_for(policy: Policy, **given: Callable[..., None]) -> Callable[..., No
 
     ``given`` stands in for other steps.
     """
-    return compiled(play, score=policy.score, **steps_of(policy.forms)._asdict(), **given)
+    steps = {"score": policy.score, **steps_of(policy.forms)._asdict(), **given}
+    return compiled(play, **steps)
