@@ -52,18 +52,15 @@ class Evenhand:
         evenhand = import_module("evenhand")
         problem = evenhand.Problem(len(world.means), world.plays)
         self.agent = evenhand.Agent(problem, "thompson", seed=world.seed, compiled=True)
-        self.names = problem.arms
         self.places = {name: place for place, name in enumerate(problem.arms)}
-        self.last = 0
 
     def choose(self, awake: Masks) -> list[int]:
-        decision = self.agent.ask(awake)
-        self.last = decision.id
-        return [self.places[arm] for arm in decision.chosen]
+        self.decision = self.agent.ask(awake)
+        return list(map(self.places.__getitem__, self.decision.chosen))
 
     def learn(self, chosen: Sequence[int], rewards: Sequence[int]) -> None:
-        names = self.names
-        self.agent.tell(self.last, {names[i]: r for i, r in zip(chosen, rewards, strict=True)})
+        names = self.decision.chosen
+        self.agent.tell(self.decision.id, dict(zip(names, rewards, strict=True)))
 
 
 class NumpyLoop:

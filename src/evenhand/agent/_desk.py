@@ -71,6 +71,7 @@ class Desk:
         self.constants, self.memory = constants, policy.new_memory(arms)
         self.state, self._blocks = laid_out(state)
         self._forms, self._own = policy.forms, policy.drawing in ("own", "both")
+        self._exploring = self._forms.exploration > 0.0
         self._decide = self._made(decide, **self._given(policy, constants))
         each = interpreted(decide, **self._given(policy, constants))
         self._decide_each = self._made(decide_each, decide=each)
@@ -113,7 +114,7 @@ class Desk:
         """
         samples = scores = self._none
         if awake.size > self._terms.plays:
-            if explore(self._scores, awake, self._forms, rng):
+            if self._exploring and explore(self._scores, awake, self._forms, rng):
                 return self._settled(awake, rng), samples, scores
             samples, scores = self._drawn(awake, rng), self._scores
         chosen = np.empty(self._places, dtype=np.int64)
@@ -160,7 +161,10 @@ class Desk:
         weight = 1.0
         if forms.half_life < np.inf:
             weight = round_weight(round_, int(state.epoch[0]), forms.half_life)
-        told = np.array(rewards, np.float64)
+        try:
+            told = np.array(rewards, np.float64)
+        except OverflowError:
+            return False
         taken: bool = self._take_in(self._blocks[2], self._posteriors, arms, told, weight)
         return taken
 
@@ -174,7 +178,8 @@ class Desk:
         if awake.size < alphas.size:
             alphas, betas = alphas[awake], betas[awake]
         if awake.size <= FEW_DRAWS:
-            return np.array(list(map(rng.beta, alphas.tolist(), betas.tolist())))
+            drawn = map(rng.beta, alphas.tolist(), betas.tolist())
+            return np.fromiter(drawn, np.float64, awake.size)
         found: Floats = rng.beta(alphas, betas)
         return found
 

@@ -21,6 +21,7 @@ END_WORDS: dict[End, str] = {
     "expired": "it has expired",
 }
 MANY = 16
+PLAIN = frozenset([float, int, bool])
 FEW_ARMS = 64
 
 
@@ -116,7 +117,7 @@ class Entry:
 
 def packed(places: Integers, roster: Roster) -> bytes | None:
     """Return places as bits, eight arms a byte; None for everyone."""
-    if places is roster.everyone:
+    if places.size == roster.everyone.size:
         return None
     arms = len(roster.problem.arms)
     if arms <= FEW_ARMS:
@@ -183,8 +184,8 @@ class Ledger:
     ) -> tuple[Entry, list[float | None]] | None:
         """Return a decision with its first and complete feedback in the order of its arms.
 
-        That is nearly all feedback, and quickly seen: numbers have a sum. None for any other.
-        Whether rewards are in [0, 1] is left open.
+        That is nearly all feedback, and quickly seen: plain numbers, one for each arm. None for any
+        other. Whether rewards are in [0, 1] is left open.
         """
         if type(decision_id) is not int or type(rewards) is not dict:
             return None
@@ -192,10 +193,7 @@ class Ledger:
         if entry is None or entry.rewards or entry.end or len(rewards) != len(entry.chosen):
             return None
         values: list[Any] = list(map(rewards.get, entry.chosen))
-        try:
-            return (entry, values) if type(sum(values)) is float else None
-        except (TypeError, OverflowError):
-            return None
+        return (entry, values) if PLAIN.issuperset(map(type, values)) else None
 
     def remembered(self, decision_id: object) -> Entry:
         """Return a decision that is still remembered, or complain."""

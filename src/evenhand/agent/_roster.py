@@ -284,10 +284,12 @@ def awake_places(roster: Roster, given: Any) -> Integers:
     InputError
         For an unknown or repeated arm, a place out of range, or a mask of the wrong length.
     """
-    if isinstance(given, np.ndarray) and given.dtype == np.bool_:
-        return _of_mask(roster, given)
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
-        return _of_places(roster, given)
+    if isinstance(given, np.ndarray):
+        kind = given.dtype.kind
+        if kind == "b":
+            return _of_mask(roster, given)
+        if kind in "iu":
+            return _of_places(roster, given)
     if isinstance(given, str) or not isinstance(given, Iterable):
         fail("awake arms", "a list of names", given)
     try:
@@ -306,7 +308,7 @@ def awake_places(roster: Roster, given: Any) -> Integers:
 
 def _of_mask(roster: Roster, mask: Any) -> Integers:
     arms = len(roster.problem.arms)
-    if mask.dtype != np.bool_ or mask.shape != (arms,):
+    if mask.dtype.kind != "b" or mask.shape != (arms,):
         fail("mask of awake arms", f"one truth value for each of {arms} arms", mask.shape)
     if roster.everyone.size < arms:
         mask = mask & ~roster.terms.paused
