@@ -19,15 +19,17 @@ WARM = 5
 
 
 def play(learner: Learner, world: World, seconds: float, rounds: int) -> dict[str, Any]:
-    """Play rounds until they or the time are over; only the library's own work is timed.
+    """Play rounds until they or the time are over; time a decision, and the round around it.
 
     A round in which no more arms are awake than are played leaves no choice: it is not timed.
     """
     rng = np.random.default_rng(world.seed)
     means, chances = np.array(world.means), np.array(world.availability)
-    times: list[float] = []
+    decided: list[float] = []
+    rounds_taken: list[float] = []
     earned, possible, played, end = 0.0, 0.0, 0, time.perf_counter() + seconds
     while played < rounds and (played <= WARM or time.perf_counter() < end):
+        begin = time.perf_counter()
         awake = rng.random(means.size) < chances
         coins = rng.random(means.size) < means
         if awake.sum() <= world.plays:
@@ -38,19 +40,26 @@ def play(learner: Learner, world: World, seconds: float, rounds: int) -> dict[st
         rewards = [int(coins[i]) for i in chosen]
         again = time.perf_counter()
         learner.learn(chosen, rewards)
-        took = between - start + time.perf_counter() - again
+        stop = time.perf_counter()
         played += 1
         if played > WARM:
-            times.append(took)
+            decided.append(between - start + stop - again)
+            rounds_taken.append(stop - begin)
         earned += float(means[chosen].sum())
         possible += float(np.sort(means[awake])[-world.plays :].sum())
-    blocks = [statistics.fmean(times[k : k + BLOCK]) for k in range(0, len(times), BLOCK)]
     return {
-        "microseconds": statistics.median(blocks) * 1e6,
+        "microseconds": typical(decided),
+        "round": typical(rounds_taken),
         "rounds": played,
         "reward": earned / played,
         "best": possible / played,
     }
+
+
+def typical(times: list[float]) -> float:
+    """Return microseconds: the median of the means of blocks."""
+    blocks = [statistics.fmean(times[k : k + BLOCK]) for k in range(0, len(times), BLOCK)]
+    return statistics.median(blocks) * 1e6
 
 
 def main() -> None:

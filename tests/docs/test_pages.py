@@ -31,6 +31,8 @@ WALKED = {"service", "dashboard", "over-http", "cluster", "adding-a-policy"}
 def test_every_block_says_what_it_is_and_is_of_a_kind_that_is_run(page):
     assert {block.language for block in blocks(page)} <= LANGUAGES
     assert PAGES[page].count("\n```") == 2 * len(blocks(page))
+    outside = re.sub(r"^```.*?^```$", "", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+    assert not re.search(r"\n\n    \S", outside), "an indented block would not be run"
 
 
 @pytest.mark.parametrize("page", [name for name in PAGES if programs(name)])

@@ -40,7 +40,15 @@ class Scaling(NamedTuple):
 
 
 @styled
-def frontier(spots: Sequence[Spot], title: str, note: str = "") -> Figure:
+def frontier(
+    spots: Sequence[Spot],
+    title: str,
+    note: str = "",
+    axes_words: tuple[str, str] = (
+        "worst shortfall at the horizon (bar: to 95% of runs)",
+        "regret R(T) (bar: 95% interval)",
+    ),
+) -> Figure:
     """Draw shortfall against regret, one point per policy and eta; the lower left is better."""
     rows = -(-len(spots) // 3)
     figure, axes = new(2.6 + 0.16 * rows, note)
@@ -65,11 +73,7 @@ def frontier(spots: Sequence[Spot], title: str, note: str = "") -> Figure:
     axes.set_xscale("symlog", linthresh=1e-4)
     axes.set_yscale("symlog", linthresh=1e-3)
     axes.set_xlim(left=0.0)
-    axes.set(
-        xlabel="worst shortfall at the horizon (bar: to 95% of runs)",
-        ylabel="regret R(T) (bar: 95% interval)",
-        title=title,
-    )
+    axes.set(xlabel=axes_words[0], ylabel=axes_words[1], title=title)
     legend_below(figure, axes, columns=3)
     return figure
 

@@ -123,44 +123,54 @@ def choose_clear(
             chosen[j] = awake[j]
         return awake.size
     threshold = last_place(scores, scratch, awake.size, plays)
-    count, extra = 0, 0
+    least = 0
     for j in range(awake.size):
-        if scores[j] >= threshold:
-            if count < plays:
-                chosen[count] = awake[j]
-                count += 1
-            else:
-                extra += 1
-    if extra > 0:
+        least += scores[j] >= threshold
+    if least > plays:
         scratch[0] = threshold
         return -1
+    count, j = 0, 0
+    while count < plays:
+        chosen[count] = awake[j]
+        count += scores[j] >= threshold
+        j += 1
     return count
 
 
 def last_place(scores: Floats, scratch: Floats, size: int, plays: int) -> float:
-    """Return the ``plays``-th largest score; one that is not a number becomes the lowest.
-
-    Few places are kept in order while the scores pass by, which hardly ever moves one.
-    """
-    few = plays <= FEW_PLACES
-    for j in range(plays if few else 0):
-        scratch[j] = -np.inf
+    """Return the ``plays``-th largest score; one that is not a number becomes the lowest."""
     for j in range(size):
         if scores[j] != scores[j]:
             scores[j] = -np.inf
-        value = scores[j]
-        if not few:
-            scratch[j] = value
-        elif value > scratch[0]:
-            place = 1
-            while place < plays and scratch[place] < value:
-                scratch[place - 1] = scratch[place]
-                place += 1
-            scratch[place - 1] = value
-    if few:
-        found: float = scratch[0]
-        return found
+    if plays <= FEW_PLACES:
+        return least_of_best(scores, scratch, size, plays)
+    for j in range(size):
+        scratch[j] = scores[j]
     return nth_largest(scratch, size, plays)
+
+
+def least_of_best(scores: Floats, best: Floats, size: int, plays: int) -> float:
+    """Return the least of the ``plays`` best scores, which are kept while the scores pass by.
+
+    For few plays: a better one takes the place of the least, and all of them are looked at for who
+    is the least now. That happens seldom, and takes the same steps each time.
+
+    >>> least_of_best(np.array([0.1, 0.9, 0.5, 0.9]), np.empty(4), 4, 3)
+    np.float64(0.5)
+    """
+    least, place = np.inf, 0
+    for j in range(plays):
+        best[j] = scores[j]
+        lower = best[j] < least
+        least, place = best[j] if lower else least, j if lower else place
+    for j in range(plays, size):
+        if scores[j] > least:
+            best[place] = scores[j]
+            least, place = best[0], 0
+            for k in range(1, plays):
+                lower = best[k] < least
+                least, place = best[k] if lower else least, k if lower else place
+    return least
 
 
 def nth_largest(values: Floats, size: int, place: int) -> float:

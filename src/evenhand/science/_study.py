@@ -143,7 +143,8 @@ def drawn(scope: Scope, scores: Sequence[Score]) -> Figure:
         for row in summarise(scores)
         if (row.world, row.horizon) == (INDEPENDENT, scope.horizon)
     ]
-    return frontier(spots, f"{scope.instances} instances, T = {scope.horizon:,}")
+    words = "worst shortfall, mean over instances (bar: to the largest)", "R(T) / optimum, mean"
+    return frontier(spots, f"{scope.instances} instances, T = {scope.horizon:,}", "", words)
 
 
 def with_block(page: Path, block: str) -> str:
