@@ -23,7 +23,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 LONG = ("study", "verify-science", "demo", "serve")
 # The simulations of pages are run with fewer rounds.
 SMALLER = {
-    "20_000]": "2_000]",
+    "[2_000, 20_000]": "[500, 2_000]",
     "horizon = 20000": "horizon = 2000",
     "replications = 100": "replications = 3",
     "replications = 20": "replications = 2",

@@ -24,7 +24,7 @@ def copy(tmp_path):
 
 
 def test_the_walk_through_ends_with_a_policy_that_passes_all_shared_tests(copy):
-    policy, imported, listed, case = of_language("adding-a-policy", "python")
+    policy, imported, case = of_language("adding-a-policy", "python")
     named = re.findall(r"`((?:src|tests)/\S+\.py)`", PAGES["adding-a-policy"])
     assert [named[0], named[1], named[2]] == [
         "src/evenhand/policies/_round_robin.py",
@@ -36,7 +36,7 @@ def test_the_walk_through_ends_with_a_policy_that_passes_all_shared_tests(copy):
     registry = (copy / REGISTRY).read_text(encoding="utf-8")
     after = "from evenhand.policies._priced import Priced\n"
     registry = registry.replace(after, after + imported).replace(
-        "    Uniform,\n", f"{listed}    Uniform,\n"
+        "    Uniform,\n", "    RoundRobin,\n    Uniform,\n"
     )
     (copy / REGISTRY).write_text(registry, encoding="utf-8")
     listing, *tests = commands("adding-a-policy")

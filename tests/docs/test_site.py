@@ -51,7 +51,7 @@ def test_the_search_knows_what_is_inside_pages(site):
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     found = json.loads(index.removeprefix("Search.setIndex(").rstrip(")"))
     titles = found["docnames"]
-    for word, page in (("certif", "choosing-floors"), ("polymatroid", "theory")):
+    for word, page in (("headroom", "choosing-floors"), ("polymatroid", "theory")):
         places = found["terms"][word]
         places = places if isinstance(places, list) else [places]
         assert page in [titles[place] for place in places], word

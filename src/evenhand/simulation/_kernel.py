@@ -128,7 +128,7 @@ def play(
             place += 1
 
 
-def kernel_for(policy: Policy, **given: Callable[..., None]) -> Callable[..., None]:
+def kernel_for(policy: Policy, **given: Callable[..., Any]) -> Callable[..., None]:
     """Return :func:`play` compiled around a policy's score and steps, in place of TSCSF-B's.
 
     ``given`` stands in for other steps.
