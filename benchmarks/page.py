@@ -80,11 +80,11 @@ def speed_block() -> str:
         whole, taken = fastest(known, words, whole_of)
         ours, simulated = known[decision_of(words, OURS)], known[round_of(words)]
         cells = [
-            f"{ours:,.3g} us",
-            f"{decided:,.3g} us ({decide})",
-            f"{decided / ours:,.2g} x",
-            f"{simulated:,.3g} us",
-            f"{taken:,.3g} us ({whole})",
+            f"{_digits(ours)} us",
+            f"{_digits(decided)} us ({decide})",
+            f"{_digits(decided / ours)} x",
+            f"{_digits(simulated)} us",
+            f"{_digits(taken)} us ({whole})",
             f"{taken / simulated:,.0f} x",
         ]
         lines.append(_line([words, *cells]))
@@ -137,16 +137,19 @@ def peers_table(rows: Sequence[Row]) -> Iterator[str]:
             for place in places
         ]
         yield _line([name, *cells])
-    yield _line(["evenhand's simulator", *(f"{known[round_of(place)]:.3g}" for place in places)])
+    yield _line(["evenhand's simulator", *(_digits(known[round_of(place)]) for place in places)])
     yield ""
 
 
 def _cell(microseconds: float | None, reward: float | None) -> str:
     if microseconds is None or reward is None:
         return "failed"
-    return f"{microseconds:,.3g} ({reward:.3f})" if microseconds < 1e4 else (
-        f"{microseconds:,.0f} ({reward:.3f})"
-    )  # fmt: skip
+    return f"{_digits(microseconds)} ({reward:.3f})"
+
+
+def _digits(number: float) -> str:
+    """Return a number with three digits that count, or all before the point."""
+    return f"{number:,.3g}" if number < 1_000 else f"{number:,.0f}"
 
 
 def wanted_rows(rows: Sequence[Row]) -> list[Row]:

@@ -39,7 +39,11 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+# Where a class is made of parts, as the agent is, all of them are its own.
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "tuple,BaseException,ABC,Env,dict,Protocol",
+}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 
