@@ -12,6 +12,8 @@ import evenhand
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
+# Classes of other people, whose methods are not repeated.
+FOREIGN = "tuple, dict, ImportError, BaseException, ABC, Env"
 
 project = "evenhand"
 author = "The evenhand authors"
@@ -39,11 +41,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-# Where a class is made of parts, as the agent is, all of them are its own.
-autodoc_default_options = {
-    "members": True,
-    "inherited-members": "tuple,BaseException,ABC,Env,dict,Protocol",
-}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 
@@ -78,7 +76,8 @@ def reference_of(name: str) -> str:
     """Return the page of a module; the package itself says where each of its names is at home."""
     title = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n"
     if name != "evenhand":
-        return f"{title}   :imported-members:\n"
+        # Where a class is made of parts, as the agent is, all of them are its own.
+        return f"{title}   :imported-members:\n   :inherited-members: {FOREIGN}\n"
     homes = {home: import_module(home).__all__ for home in public_modules()[1:]}
     rows = [
         f"* :py:obj:`{public} <{home}.{public}>`\n"
