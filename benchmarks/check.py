@@ -7,7 +7,6 @@ path, so that a machine that is slow for a while is slow for both.
 from __future__ import annotations
 
 import json
-import math
 import statistics
 import sys
 import time
@@ -20,6 +19,7 @@ from rich.table import Table
 
 from benchmarks.simulation import random_environment, setting_1
 from evenhand import Agent, Generated, Grid, find_optimum, make_policy, run_sweep
+from evenhand._base.checks import check_known
 from evenhand._base.provenance import provenance
 from evenhand._base.storage import write_text
 from evenhand.simulation._engine import run_reference
@@ -114,9 +114,10 @@ def main() -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("path", "recorded", "now", "now / recorded", ""):
         table.add_column(heading, justify="left" if heading == "path" else "right")
+    check_known("recorded path; --record it first,", found, before)
     slower = []
     for name, ratio in found.items():
-        change = ratio / before.get(name, math.nan)
+        change = ratio / before[name]
         if change > SLOWER:
             slower.append(name)
         words = "[red]slower[/red]" if change > SLOWER else ""

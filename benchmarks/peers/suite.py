@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -119,7 +120,7 @@ def fastest_of(known: dict[str, dict[str, Any]], key: str) -> str:
 def played(name: str, instance: Instance) -> dict[str, Any]:
     """Return the quickest of several turns of a library, each in a process of its own."""
     turns = [_played(name, instance) for _ in range(TURNS)]
-    return min(turns, key=lambda own: own.get("microseconds", 0.0))
+    return min(turns, key=lambda own: own.get("microseconds", math.inf))
 
 
 def _played(name: str, instance: Instance) -> dict[str, Any]:

@@ -16,19 +16,8 @@ from evenhand.policies._steps import begin_epoch
 from tests.agent.test_agent import play, three_arms
 
 DYADIC = st.sampled_from([0.0, 0.125, 0.5, 0.875, 1.0])
-ADDING_UP = [
-    "priced",
-    "tscsf-b",
-    "thompson",
-    "ucb",
-    "floor-first",
-    "cl-sg",
-    "uniform",
-    "fair-learn",
-    "ucb-lp",
-    "simplex-mixture",
-    "strict-rate",
-]
+# Their queues forget a surplus, and so depend on the order of events.
+NOT_ADDING_UP = ["lfg", "pessimistic"]
 
 
 def totals(agent):
@@ -183,7 +172,7 @@ def test_an_agent_that_is_told_of_many_rounds_goes_on_and_comes_back():
 
 @pytest.mark.parametrize("name", [policy.name for policy in BUILT_IN if not policy.knows_nature])
 def test_every_policy_says_whether_its_state_adds_up(name):
-    assert make_policy(name).adds_up == (name in ADDING_UP)
+    assert make_policy(name).adds_up == (name not in NOT_ADDING_UP)
 
 
 def test_reflected_debts_do_not_add_up():

@@ -242,3 +242,14 @@ def test_an_arm_of_the_same_name_is_another_one_where_debts_are_reflected():
     before = agent._ledger.entries[kept.id].before.copy()
     agent.cancel(gone.id)
     assert agent._ledger.entries[kept.id].before.tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("name", ["priced", "ucb-lp"])
+def test_after_many_cancellations_what_is_due_again_is_not_a_thousand_rounds_away(name):
+    agent = Agent(Problem(["a", "b"], plays=1, floors=[0.5, 0.0]), name, seed=1)
+    made = [agent.ask().id for _ in range(1_000)]
+    for decision in made[10:]:
+        agent.cancel(decision)
+    assert agent._desk.memory.refresh[0] >= 1_000
+    agent.ask()
+    assert agent._desk.memory.refresh[0] <= 12

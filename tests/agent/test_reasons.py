@@ -217,3 +217,22 @@ def test_probabilities_are_those_of_real_decisions(half_life):
 def test_who_was_chosen_of_those_that_tied_ranks_first():
     reasons = three_arms(policy="ucb").ask(explain=True).reasons
     assert {reason.rank for reason in reasons if reason.chosen} == {1, 2}
+
+
+def test_ties_far_from_nothing_are_shared_like_any_other():
+    problem = Problem(3, plays=1, floors=[0.5, 0.5, 0.0], weights=[0.0, 0.0, 1e6])
+    agent = Agent(problem, "priced", seed=1)
+    for _ in range(20):
+        agent.ask([2])
+    found = [reason.probability for reason in agent.ask(explain=True).reasons]
+    assert found == pytest.approx([0.5, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e4, 1e6, 1e9])
+@pytest.mark.parametrize(("arms", "plays"), [(3, 1), (3, 2), (4, 3)])
+def test_debts_above_large_weights_are_shared_like_any_other(arms, plays, weight):
+    floors, weights = [0.5] * arms + [0.0], [1.0] * arms + [weight]
+    agent = Agent(Problem(arms + 1, plays, floors=floors, weights=weights), "fair-learn", seed=1)
+    agent.ask([arms])
+    found = [reason.probability for reason in agent.ask(explain=True).reasons]
+    assert found == pytest.approx([plays / arms] * arms + [0.0], abs=1e-6)

@@ -37,6 +37,14 @@ def test_a_package_that_is_missing_is_named_and_no_failure(evenhand, monkeypatch
     assert "lab" not in done.stdout.splitlines()[0]
 
 
+def test_a_package_that_is_too_old_is_a_failure(evenhand, monkeypatch):
+    known = _doctor.installed
+    monkeypatch.setattr(_doctor, "installed", lambda p: "0.1" if p == "numba" else known(p))
+    done = evenhand("doctor")
+    assert done.returncode == 1
+    assert "0.1, too old" in done.stdout
+
+
 def test_what_does_not_work_is_said_and_is_a_failure(evenhand, monkeypatch):
     def broken():
         raise EvenhandError("the [engines] differ")

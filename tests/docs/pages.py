@@ -19,11 +19,15 @@ PAGES = {
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "optional-dependencies"
 ]
-# What takes minutes is run, smaller, by tests of its own; here it is held against its --help.
+# What takes minutes is run, smaller, by tests of its own; here it is held against its --help, and
+# so are the examples, which tests/test_examples.py runs.
 LONG = ("study", "verify-science", "demo", "serve")
 # The simulations of pages are run with fewer rounds.
 SMALLER = {
     "[2_000, 20_000]": "[500, 2_000]",
+    "arms = [10, 30], plays = 3, tightness = [0.7, 0.95], seeds = 2": (
+        "arms = 10, plays = 3, tightness = 0.7, seeds = 1"
+    ),
     "horizon = 20000": "horizon = 2000",
     "replications = 100": "replications = 3",
     "replications = 20": "replications = 2",
@@ -104,6 +108,10 @@ def check_options(command: str, folder: Path) -> bool:
         from benchmarks.__main__ import SUITES
 
         assert set(words[3:]) <= set(SUITES), command
+        return True
+    if words[0] == "python":
+        assert (ROOT / words[1]).parent == ROOT / "examples", command
+        assert (ROOT / words[1]).exists(), command
         return True
     if words[0] != "evenhand" or words[1] not in LONG:
         return False

@@ -112,6 +112,8 @@ def test_what_makes_no_environment_is_refused(given, words):
 
 def test_a_step_too_many_and_an_action_of_another_shape_are_refused():
     env = FairBanditEnv(horizon=1)
+    with pytest.raises(InputError, match="step must be one after a reset"):
+        env.step(np.zeros(3))
     env.reset(seed=1)
     with pytest.raises(InputError, match="action must be a score for each of the 3 arms"):
         env.step(np.zeros(2))

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from evenhand import Environment, InputError, Problem, find_optimum, make_policy, simulate
+from evenhand import Agent, Environment, InputError, Problem, find_optimum, make_policy, simulate
 from evenhand.optimum._mixture import mixture_chances
 from evenhand.policies import Situation
 from evenhand.policies._policy import Moment
 from evenhand.policies._state import new_state
+from evenhand.policies._steps import advance
 from tests.policies.test_golden import PROBLEM, Script, scores_of, trajectory
 
 # Two arms, weights 1 and 0.5, floors 0.4 and 0.3, one play; all upper bounds are 1 that early.
@@ -61,12 +62,35 @@ def test_pessimistic_queues_follow_the_tightened_floors():
     assert chosen(loose, 5) == [0, 0, 0, 0, 1]
 
 
-def test_a_pessimistic_queue_takes_in_rounds_that_left_no_choice():
+def test_a_pessimistic_queue_forgets_a_surplus_in_rounds_that_left_no_choice_too():
     policy, state = make_policy("pessimistic", base="ucb", eta=2.0, tightening=1.0), new_state(2)
-    state.rounds[0], state.played[:] = 2, [2, 0]
-    promised = 2 + 1 + 1 / math.sqrt(2)
-    wanted = [1.0, 0.5 + 0.3 * promised / (2.0 * math.sqrt(3))]
+    for _ in range(3):
+        advance(state, PROBLEM.terms, np.array([0]), np.array([0]), policy.forms)
+    advance(state, PROBLEM.terms, np.array([1]), np.array([1]), policy.forms)
+    # Arm 0: max(0.4 (1 + 1) - 1, 0) = 0, twice again, then 0.4 (1 + 1/2). Arm 1: 0.3 times what
+    # three rounds promise, and 0.3 (1 + 1/2) - 1.
+    promised = 3 + 1 + 1 / math.sqrt(2) + 1 / math.sqrt(3)
+    queues = [0.6, 0.3 * promised + 0.45 - 1.0]
+    assert state.debts == pytest.approx(queues)
+    wanted = [1.0 + queues[0] / (2 * math.sqrt(5)), 0.5 + queues[1] / (2 * math.sqrt(5))]
     assert scores_of(policy, state) == pytest.approx(wanted)
+
+
+def test_an_arm_that_joins_a_pessimistic_agent_is_owed_nothing_for_the_time_before():
+    agent = Agent(Problem(["a", "b"], plays=1, floors=0.3), "pessimistic", seed=1)
+    for _ in range(2_000):
+        agent.tell(agent.ask().id, {})
+    agent.join("c", floor=0.2)
+    chosen = [agent.ask().chosen[0] for _ in range(200)]
+    assert 30 <= chosen.count("c") <= 60
+
+
+def test_cancelled_decisions_leave_no_queue_behind():
+    agent = Agent(Problem(["a", "b"], plays=1, floors=0.3), "pessimistic", seed=1)
+    for _ in range(50):
+        for decision in [agent.ask(), agent.ask()][::-1]:
+            agent.cancel(decision.id)
+    assert agent.debts() == pytest.approx({"a": 0.0, "b": 0.0}, abs=1e-12)
 
 
 def test_a_pessimistic_state_does_not_add_up():

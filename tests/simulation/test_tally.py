@@ -8,7 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evenhand import Anytime, Environment, InputError, Joint, Problem, make_policy, simulate
+from evenhand import (
+    Anytime,
+    Environment,
+    Grid,
+    InputError,
+    Joint,
+    Problem,
+    Trace,
+    make_policy,
+    simulate,
+)
 from evenhand.results._anytime import Marks
 from evenhand.simulation import _engine, _tally
 from evenhand.simulation._run import Run, checkpoints, new_watch, streams
@@ -64,7 +74,7 @@ def test_figures_are_those_of_all_that_was_chosen(name, policy, marks, monkeypat
     windows = totals[marks.window :] - totals[: -marks.window]
     assert found.largest_debts == pytest.approx(owed.max(axis=0))
     assert found.largest_debts_after == pytest.approx(owed[marks.burn_in :].max(axis=0))
-    late = (owed.max(axis=1) > marks.tolerance).cumsum()
+    late = (owed.max(axis=1) > marks.tolerance + 1e-9).cumsum()
     assert found.behind.tolist() == late[run.checkpoints - 1].tolist()
     assert found.longest_gaps.tolist() == [gaps_of(column) for column in table.T]
     missed = np.maximum(floors - windows.min(axis=0) / marks.window, 0.0)
@@ -87,10 +97,36 @@ def test_long_windows_begin_every_so_many_rounds(window, monkeypatch):
     assert found.window_shortfalls == pytest.approx(missed)
 
 
-def test_both_engines_keep_the_same(monkeypatch):
+@pytest.mark.parametrize("most", [10, 1_000])
+def test_both_engines_keep_the_same(most, monkeypatch):
+    """With windows that begin in every round, and with such as begin every few."""
+    monkeypatch.setattr(_tally, "MOST_WINDOWS", most)
     for environment in environments().values():
         run = Run(environment, make_policy("tscsf-b"), ROUNDS, checkpoints(ROUNDS))
         assert_same_bits(run)
+
+
+def test_who_is_exactly_as_far_behind_as_allowed_is_not_behind():
+    # 0.55 x 100 is 55.00000000000001, and 52 plays are 3 less than 55.
+    awake = np.arange(100)[:, None] < 52
+    environment = Environment(Problem(1, plays=1, floors=[0.55]), 0.5, Trace(awake))
+    found = simulate(environment, ["uniform"], progress=False).anytime("uniform")
+    assert found.share_behind == 0.0
+
+
+def test_numbers_of_numpys_are_numbers(setting_1, tmp_path):
+    anytime = Anytime(burn_in=np.int64(3), tolerance=np.float32(1), window=np.int32(7))
+    simulate(setting_1, ["uniform"], horizon=50, anytime=anytime, progress=False).save(
+        tmp_path / "x"
+    )
+
+
+@pytest.mark.parametrize("given", [None, {"window": 3}, "x"])
+def test_only_an_anytime_says_how_to_measure(given, setting_1):
+    with pytest.raises(InputError, match="anytime must be an Anytime"):
+        simulate(setting_1, ["uniform"], horizon=50, anytime=given, progress=False)
+    with pytest.raises(InputError, match="anytime must be an Anytime"):
+        Grid({"one": setting_1}, ["uniform"], 50, anytime=given)
 
 
 def test_room_does_not_grow_with_the_horizon():

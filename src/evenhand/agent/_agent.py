@@ -273,13 +273,13 @@ class Agent(Arms):
         agent._early, agent._ledger, agent._rng = pieces.early, pieces.ledger, pieces.rng
         return agent
 
-    def _learned_at_once(self, entry: Entry, rewards: list[float | None]) -> bool:
+    def _learned_at_once(self, entry: Entry, rewards: list[float]) -> bool:
         """Learn all rewards of a decision, if its arms are as they were and the rewards right."""
         if entry.roster is not self._roster:
             return False
         if not self._desk.learn(entry.places, rewards, entry.time, self._rng):
             return False
-        entry.rewards = rewards
+        entry.rewards = [float(reward) for reward in rewards]
         return True
 
     def _take_in(

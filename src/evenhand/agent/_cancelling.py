@@ -11,7 +11,7 @@ from evenhand.agent._ledger import Entry
 from evenhand.agent._roster import Roster, without_round
 from evenhand.policies._forgetting import round_weight
 from evenhand.policies._state import State, cumulative_debts
-from evenhand.policies._steps import Forms
+from evenhand.policies._steps import Forms, tightened
 
 
 def as_if_never_made(
@@ -24,7 +24,9 @@ def as_if_never_made(
 ) -> Roster:
     """Take a decision out of the state, in place; return the roster with its clock set back."""
     assert entry.roster is not None
-    corrections = _reflected(entry, later, roster, decision_id) if forms.reflected else None
+    corrections: Floats | None = None
+    if forms.reflected:
+        corrections = _reflected(entry, later, roster, decision_id, forms.tightening)
     weight = round_weight(entry.time, int(state.epoch[0]), forms.half_life)
     awake = _present(entry.roster, entry.awake_places(), roster, decision_id)
     chosen = _present(entry.roster, entry.places, roster, decision_id)
@@ -53,7 +55,9 @@ def _present(then: Roster, places: Integers, now: Roster, decision_id: int) -> I
     )
 
 
-def _reflected(entry: Entry, later: Iterable[Entry], roster: Roster, decision_id: int) -> Floats:
+def _reflected(
+    entry: Entry, later: Iterable[Entry], roster: Roster, decision_id: int, tightening: float
+) -> Floats:
     """Return by how much every debt that forgets a surplus would be another without a decision.
 
     Without it a debt would have been less by the floor, or more by ``1 - floor`` if the arm was
@@ -63,15 +67,17 @@ def _reflected(entry: Entry, later: Iterable[Entry], roster: Roster, decision_id
     then = entry.roster
     assert then is not None
     assert entry.before is not None
-    gaps = dict(zip(then.problem.arms, (-then.terms.floors).tolist(), strict=True))
+    promised = then.terms.floors * tightened(tightening, entry.round)
+    gaps = dict(zip(then.problem.arms, (-promised).tolist(), strict=True))
     for place, owed in zip(entry.places.tolist(), entry.before.tolist(), strict=True):
-        arm, floor = then.problem.arms[place], float(then.terms.floors[place])
+        arm, floor = then.problem.arms[place], float(promised[place])
         gaps[arm] = owed - max(owed + floor - 1.0, 0.0)
     for other in later:
         if other.roster is None or other.before is None:
             continue
+        grown = tightened(tightening, other.round)
         for j, place in enumerate(other.places.tolist()):
-            arm, floor = other.chosen[j], float(other.roster.terms.floors[place])
+            arm, floor = other.chosen[j], float(other.roster.terms.floors[place]) * grown
             if arm in gaps and other.roster.marks.born[place] < decision_id:
                 owed = float(other.before[j])
                 other.before[j] = max(owed + gaps[arm], 0.0)

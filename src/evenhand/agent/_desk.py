@@ -96,6 +96,7 @@ class Desk:
             self._terms.plays,
             self._forms.reflected,
             self._forms.half_life,
+            self._forms.tightening,
             *self.constants,
             *memory,
         )
@@ -256,6 +257,7 @@ def decide(
     plays: int,
     reflected: bool,
     half_life: float,
+    tightening: float,
     *numbers: Any,
 ) -> int:
     """Score and choose arms, and advance; return how many, or -1 where the last ones tie.
@@ -272,7 +274,8 @@ def decide(
         score(scores, awake, samples, state, terms, constants, memory, rng)
     count = choose_clear(chosen, awake, scores, scratch, plays)
     if count >= 0:
-        advance(state, terms, awake, chosen[:count], Forms(reflected, False, False, half_life, 0.0))
+        forms = Forms(reflected, False, False, half_life, 0.0, tightening)
+        advance(state, terms, awake, chosen[:count], forms)
     return count
 
 

@@ -181,7 +181,7 @@ class Ledger:
 
     def plain_feedback(
         self, decision_id: object, rewards: object
-    ) -> tuple[Entry, list[float | None]] | None:
+    ) -> tuple[Entry, list[float]] | None:
         """Return a decision with its first and complete feedback in the order of its arms.
 
         That is nearly all feedback, and quickly seen: plain numbers, one for each arm. None for any

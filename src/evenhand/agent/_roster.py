@@ -14,7 +14,7 @@ from evenhand.errors import InputError
 from evenhand.problem import Problem
 
 # Up to so many places in order are looked at one by one, which is quicker than NumPy.
-FEW_PLACES = 64
+FEW_LISTED = 64
 
 # Plays so far below any promise that the larger of both is always the promise.
 FORGIVEN_NOTHING = -1e300
@@ -284,6 +284,8 @@ def awake_places(roster: Roster, given: Any) -> Integers:
     InputError
         For an unknown or repeated arm, a place out of range, or a mask of the wrong length.
     """
+    if isinstance(given, np.ma.MaskedArray | bytes):
+        fail("awake arms", "names, whole places or truth values", given)
     if isinstance(given, np.ndarray):
         kind = given.dtype.kind
         if kind == "b":
@@ -319,7 +321,7 @@ def _of_places(roster: Roster, places: Any) -> Integers:
     arms = len(roster.problem.arms)
     if places.ndim != 1 or places.dtype.kind not in "iu":
         fail("awake arms", "names, whole places or truth values", places.tolist())
-    if places.size <= FEW_PLACES and roster.everyone.size == arms:
+    if places.size <= FEW_LISTED and roster.everyone.size == arms:
         listed = [-1, *places.tolist(), arms]
         if listed == sorted(set(listed)):
             return np.array(listed[1:-1], dtype=np.int64)

@@ -42,7 +42,7 @@ def anytime_json(results: Results, label: str) -> dict[str, Any] | None:
 
 def anytime_table(results: Results) -> Table:
     """Return how every policy stood at every moment."""
-    if results.marks is None:
+    if results.moments is None or results.marks is None:
         return Table(box=None)
     burn_in, tolerance, window = results.marks
     table = Table(box=None, pad_edge=False)

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from evenhand._base.checks import brief
 from evenhand._base.provenance import commit
-from evenhand.cli._screen import print_table, say, screen
+from evenhand.cli._screen import errors, print_table, say, screen
 from evenhand.environment import Environment
 from evenhand.errors import EvenhandError, MissingExtra
 from evenhand.problem import Problem
@@ -78,12 +78,32 @@ def doctor() -> None:
     screen.print()
     print_table(packages_table(needed()))
     screen.print()
-    found = {words: outcome(check) for words, check in CHECKS.items()}
+    with errors.status("trying them, which takes half a minute the first time"):
+        found = {words: outcome(check) for words, check in CHECKS.items()}
     table = Table(box=None, pad_edge=False, show_header=False)
     for words, said in found.items():
         table.add_row(words, said)
     print_table(table)
-    raise typer.Exit(1 if any(said.startswith(WRONG) for said in found.values()) else 0)
+    old = any(
+        part.found and not new_enough(part.found, part.wanted)
+        for parts in needed().values()
+        for part in parts
+    )
+    raise typer.Exit(1 if old or any(said.startswith(WRONG) for said in found.values()) else 0)
+
+
+def new_enough(found: str, wanted: str) -> bool:
+    """Say whether a version is at least the wanted one.
+
+    >>> new_enough("2.10.1", ">=2.9"), new_enough("0.60", ">=0.61"), new_enough("1.0", "")
+    (True, False, True)
+    """
+    least = re.search(r">=\s*([\d.]+)", wanted)
+    return least is None or _numbers(found) >= _numbers(least[1])
+
+
+def _numbers(words: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", words)]
 
 
 def packages_table(extras: dict[str, list[Needed]]) -> Table:
@@ -93,6 +113,8 @@ def packages_table(extras: dict[str, list[Needed]]) -> Table:
     for part in parts:
         users = ", ".join(name for name, needs in extras.items() if part in needs)
         found = part.found or "[yellow]not installed[/yellow]"
+        if part.found and not new_enough(part.found, part.wanted):
+            found = f"{WRONG}{part.found}, too old[/red]"
         table.add_row(part.package, part.wanted, found, users)
     return table
 

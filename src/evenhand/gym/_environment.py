@@ -98,15 +98,21 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         """Begin an episode."""
         super().reset(seed=seed)
         self._begin()
+        self._begun = True
         self._wake()
         return self._seen(), self._told(())
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play the best awake arms by their scores; let the next round's arms wake."""
         problem, state, now = self.nature.problem, self._state, int(self._state.rounds[0])
+        if not self._begun:
+            fail("step", "one after a reset", "one before")
         if now >= self.horizon:
             fail("step", f"one of the {self.horizon} of an episode; reset begins another", now + 1)
-        scores = np.asarray(action, dtype=np.float64)
+        try:
+            scores = np.asarray(np.asarray(action).real, dtype=np.float64)
+        except (TypeError, ValueError):
+            fail("action", "numbers", action)
         if scores.shape != (len(problem.arms),):
             fail("action", f"a score for each of the {len(problem.arms)} arms", scores.shape)
         rewards = np.empty(scores.size)
@@ -135,7 +141,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         self._awake, self._payoffs = own_nature(nature.awake, nature.payoffs)
         self._state = new_state(len(nature.problem.arms))
         self._here = np.empty(0, dtype=np.int64)
-        self._line = "no round has been played"
+        self._line, self._begun = "no round has been played", False
 
     def _wake(self) -> None:
         """Let arms wake for the round to come."""

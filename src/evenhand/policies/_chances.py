@@ -116,6 +116,8 @@ def _integrated(
     offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays: int
 ) -> Floats:
     """Integrate the chance of a free place over each arm's distribution."""
+    # Far from 0 there would be no numbers between scores that lie next to each other.
+    offsets = offsets - offsets.max()
     down = slopes < 0.0
     low = np.where(down, offsets + slopes, offsets)
     first, second = np.where(down, betas, alphas), np.where(down, alphas, betas)

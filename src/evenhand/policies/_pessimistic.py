@@ -12,24 +12,15 @@ from evenhand._base.arrays import Floats, Integers
 from evenhand._base.checks import POSITIVE, Limits, check_number
 from evenhand._base.terms import Terms
 from evenhand.policies._base_learner import Base, WithBase, base_values
-from evenhand.policies._policy import Situation
+from evenhand.policies._policy import NoMemory, Situation
 from evenhand.policies._state import State
 
 
 class PessimisticConstants(NamedTuple):
-    """The scales of V and of epsilon, and the base learner."""
+    """The scale of V, and the base learner."""
 
     eta: float
-    tightening: float
     base: Base
-
-
-class PessimisticMemory(NamedTuple):
-    """The queues, and the plays and rounds that they have taken in."""
-
-    queues: Floats
-    played: Integers
-    rounds: Integers
 
 
 def score(
@@ -39,31 +30,14 @@ def score(
     state: State,
     terms: Terms,
     constants: PessimisticConstants,
-    memory: PessimisticMemory,
+    memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score ``w_i estimate_i + Q_i / V_t``."""
-    take_in(state, terms, constants.tightening, memory)
     base_values(scores, awake, samples, state, terms, constants.base)
     share = 1.0 / (constants.eta * math.sqrt(state.rounds[0] + 1))
     for j in range(awake.size):
-        scores[j] += memory.queues[awake[j]] * share
-
-
-def take_in(state: State, terms: Terms, tightening: float, memory: PessimisticMemory) -> None:
-    """Let the queues follow the rounds since they were last looked at.
-
-    Rounds that left no choice are taken in together with the next one that did.
-    """
-    promised = 0.0
-    for now in range(memory.rounds[0] + 1, state.rounds[0] + 1):
-        promised += 1.0 + tightening / math.sqrt(now)
-    for i in range(memory.queues.size):
-        plays = state.played[i] - memory.played[i]
-        queue = memory.queues[i] + terms.floors[i] * promised - plays
-        memory.queues[i] = queue if queue > 0.0 else 0.0
-        memory.played[i] = state.played[i]
-    memory.rounds[0] = state.rounds[0]
+        scores[j] += state.debts[awake[j]] * share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +45,15 @@ class Pessimistic(WithBase):
     r"""Promises a little more than the floors, less and less of it (pessimistic-optimistic).
 
     .. math::
-        \text{score}_i = w_i \, \text{estimate}_i + \frac{Q_i(t)}{V_t}, \quad
+        \text{score}_i = w_i \, \text{estimate}_i + w_{\max} \frac{Q_i(t)}{V_t}, \quad
         Q_i \leftarrow \max(Q_i + k_i (1 + \epsilon_t) - d_i, 0), \quad
         V_t = \eta \sqrt t, \quad \epsilon_t = \frac{c}{\sqrt t}
 
-    with d_i = 1 if the arm was played. The publication leaves the scales of V and epsilon open:
-    they are ``eta`` and ``tightening`` here, and epsilon is in parts of the floor, so that a small
-    floor is not tightened beyond what there is to give.
+    with d_i = 1 if the arm was played. The publication's scales of V and epsilon have the number of
+    constraints and Slater's constant in them, which nobody knows beforehand: ``eta`` and
+    ``tightening`` stand for them here, and epsilon is in parts of the floor, so that a small floor
+    is not tightened beyond what there is to give. An agent's debts are these queues, more than what
+    was promised.
 
     Parameters
     ----------
@@ -113,15 +89,16 @@ class Pessimistic(WithBase):
         object.__setattr__(self, "tightening", tightening)
 
     @property
-    def adds_up(self) -> bool:
-        """Not: a queue that forgets a surplus depends on the order of events."""
-        return False
+    def reflected(self) -> bool:
+        """Yes: the queues forget a surplus."""
+        return True
+
+    @property
+    def debt_tightening(self) -> float:
+        """The scale of epsilon."""
+        return self.tightening
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:
-        """Return the scales."""
-        return PessimisticConstants(self.eta, self.tightening, self.learner)
-
-    def new_memory(self, arms: int) -> tuple[Any, ...]:
-        """Return empty queues that have taken in nothing yet."""
-        none = np.zeros(arms, dtype=np.int64)
-        return PessimisticMemory(np.zeros(arms), none, np.zeros(1, dtype=np.int64))
+        """Return the scale of V, in parts of the largest weight, and the base learner."""
+        weight = float(situation.problem.weights.max()) or 1.0
+        return PessimisticConstants(self.eta / weight, self.learner)

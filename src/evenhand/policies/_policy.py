@@ -123,6 +123,11 @@ class Policy(ABC):
         return self.randomness
 
     @property
+    def debt_tightening(self) -> float:
+        """By what part of its floor, over the root of the round, a reflected debt grows faster."""
+        return 0.0
+
+    @property
     def reflected(self) -> bool:
         """Whether debts forget a surplus."""
         return False
@@ -151,6 +156,7 @@ class Policy(ABC):
             self.drawing in ("samples", "both"),
             self.memory_half_life,
             check_number(f"exploration of policy {self.name!r}", self.exploration),
+            self.debt_tightening,
         )
 
     def constants(self, situation: Situation) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from evenhand.optimum._feasibility import attainable
 from evenhand.optimum._independent import solve_independent
 from evenhand.policies._families import WithSamples
 from evenhand.policies._policy import Situation
-from evenhand.policies._state import State, awake_rates, faded, posterior_mean
+from evenhand.policies._state import State, awake_rates, faded, is_due, posterior_mean
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 GROWTH = 1.1
@@ -59,7 +59,7 @@ def score(
     rounds = state.rounds[0]
     eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
     share = 1.0 / eta
-    if rounds >= memory.refresh[0]:
+    if is_due(rounds, memory.refresh[0], next_refresh(rounds, terms, constants.half_life)):
         refresh_prices(state, terms, constants.half_life, memory)
     for j in range(awake.size):
         i = awake[j]
@@ -102,11 +102,19 @@ def refresh_prices(state: State, terms: Terms, half_life: float, memory: PricedM
     prices = solve_independent(values, kept, probabilities, plays)[1]
     for i in range(arms):
         memory.prices[i] = prices[i]
-    # Of hundreds of arms little is known before each could have been played once more, and working
-    # out their prices takes longer than a decision.
-    wait = arms // plays if arms > MANY_ARMS else 1
+    memory.refresh[0] = next_refresh(rounds, terms, half_life)
+
+
+def next_refresh(rounds: int, terms: Terms, half_life: float) -> int:
+    """Return the round in which prices that are worked out now are old.
+
+    Of hundreds of arms little is known before each could have been played once more, and working
+    out their prices takes longer than a decision.
+    """
+    arms = terms.floors.size
+    wait = arms // min(terms.plays, arms) if arms > MANY_ARMS else 1
     grown = min(rounds * GROWTH, rounds + half_life / FORGOTTEN)
-    memory.refresh[0] = max(rounds + wait, int(grown))
+    return max(rounds + wait, int(grown))
 
 
 @dataclass(frozen=True, kw_only=True)

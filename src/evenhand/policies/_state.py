@@ -172,3 +172,15 @@ def only_arms(state: State, arms: list[int]) -> State:
     """
     clock = [array.copy() for array in state[:3]]
     return State._make([*clock, *(array[arms] for array in state[3:])])
+
+
+def is_due(rounds: int, due: int, latest: int) -> bool:
+    """Say whether something is to be worked out anew: in its round, or if the clock was set back.
+
+    ``latest`` is when it would be due again if it were worked out now: decisions that were taken
+    back may have left a round that is later than that.
+
+    >>> is_due(10, due=10, latest=11), is_due(10, due=11, latest=11), is_due(10, due=90, latest=11)
+    (True, False, True)
+    """
+    return rounds >= due or due > latest

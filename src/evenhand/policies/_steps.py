@@ -36,6 +36,8 @@ class Forms(NamedTuple):
         In how many rounds what was learned loses half its weight; infinity: never.
     exploration
         With what chance the plays are drawn uniformly from the awake arms.
+    tightening
+        By ``tightening / sqrt(t)`` of its floor a reflected debt grows faster in round t.
     """
 
     reflected: bool
@@ -43,6 +45,7 @@ class Forms(NamedTuple):
     sampled: bool
     half_life: float
     exploration: float
+    tightening: float = 0.0
 
 
 def explore(scores: Floats, awake: Integers, forms: Forms, rng: np.random.Generator) -> bool:
@@ -69,6 +72,8 @@ def draw_faded_samples(
     samples: Floats, awake: Integers, state: State, forms: Forms, rng: np.random.Generator
 ) -> None:
     """Do as :func:`draw_samples`, with posteriors that fade."""
+    if not forms.sampled:
+        return
     now = faded(state, forms.half_life)
     for j in range(awake.size):
         i = awake[j]
@@ -229,7 +234,9 @@ def count_round(
 ) -> None:
     """Count a round of a weight: the clock, who was awake, who was played, and the debts."""
     state.rounds[0] += 1
-    rounds = state.rounds[0]
+    rounds, promised = state.rounds[0], 1.0
+    if forms.tightening > 0.0:
+        promised = tightened(forms.tightening, rounds)
     for j in range(awake.size):
         state.awake_counts[awake[j]] += weight
     for j in range(chosen.size):
@@ -238,10 +245,19 @@ def count_round(
             state.debts[chosen[j]] -= 1.0
     for i in range(state.debts.size):
         if forms.reflected:
-            debt = state.debts[i] + terms.floors[i]
+            debt = state.debts[i] + terms.floors[i] * promised
         else:
             debt = plays_due(terms, i, rounds) - state.played[i]
         state.debts[i] = debt if debt > 0.0 else 0.0
+
+
+def tightened(tightening: float, round_: int) -> float:
+    """Return by what factor of the floor a debt grows in a round.
+
+    >>> tightened(0.0, 4), tightened(1.0, 4)
+    (1.0, 1.5)
+    """
+    return 1.0 + tightening / math.sqrt(round_)
 
 
 def begin_epoch(state: State, epoch: int) -> None:

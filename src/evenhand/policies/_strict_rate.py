@@ -79,8 +79,9 @@ class StrictRate(WithSamples):
     References
     ----------
     Claure, Chen, Modi, Jung, Nikolaidis: Multi-Armed Bandits with Fairness Constraints for
-    Distributing Resources to Human Teammates, HRI 2020, whose rates are kept by chance here; the
-    division by the awake rate is this project's, for arms that sleep.
+    Distributing Resources to Human Teammates, HRI 2020: a minimum rate for every arm, kept by
+    chance in each round as in their stochastic form; the division by the awake rate is this
+    project's, for arms that sleep.
     """
 
     name = "strict-rate"

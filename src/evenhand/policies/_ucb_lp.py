@@ -16,7 +16,7 @@ from evenhand.optimum._mixture import Mixture, empty_mixture, mix, mixture_chanc
 from evenhand.policies._lfg import upper_bound
 from evenhand.policies._opt_f import score_mixture
 from evenhand.policies._policy import Moment, NoConstants, Policy
-from evenhand.policies._state import State, awake_rates, copied
+from evenhand.policies._state import State, awake_rates, copied, is_due
 
 GROWTH = 1.05
 MOST_ORDERS = 256
@@ -46,7 +46,7 @@ def score(
     rng: np.random.Generator,
 ) -> None:
     """Score an arm's place in the order drawn from the program's mixture."""
-    if state.rounds[0] >= memory.refresh[0]:
+    if is_due(state.rounds[0], memory.refresh[0], next_refresh(state.rounds[0])):
         solve_again(state, terms, memory)
     score_mixture(scores, awake, memory, rng)
 
@@ -66,7 +66,12 @@ def solve_again(state: State, terms: Terms, memory: UcbLpMemory) -> None:
     kept = attainable(terms.floors, rates, plays)
     shares, _, _, entry = solve_independent(values, kept, rates, plays)
     mix(memory, shares, entry, rates, plays, MOST_ORDERS)
-    memory.refresh[0] = max(rounds + 1, int(rounds * GROWTH))
+    memory.refresh[0] = next_refresh(rounds)
+
+
+def next_refresh(rounds: int) -> int:
+    """Return the round in which a mixture that is made now is old."""
+    return max(rounds + 1, int(rounds * GROWTH))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +85,8 @@ class UcbLp(Policy):
 
     The rates are achievable if arms wake independently, as often as measured. Floors are kept in
     the mean of the mixture; nothing makes up for what chance takes away. The publication solves the
-    program in every round: here it is solved again when the rounds have grown by a twentieth.
+    program in every round: here it is solved again when the rounds have grown by a twentieth. The
+    radius is LFG's.
 
     Examples
     --------
@@ -99,7 +105,8 @@ class UcbLp(Policy):
     def chances(self, moment: Moment) -> Floats | None:
         """Return the chances over the mixture's orders."""
         memory = copied(moment.memory)
-        if moment.state.rounds[0] >= memory.refresh[0]:
+        rounds = moment.state.rounds[0]
+        if is_due(rounds, memory.refresh[0], next_refresh(rounds)):
             solve_again(moment.state, moment.terms, memory)
         return mixture_chances(memory, moment.awake, moment.terms.plays)
 

@@ -48,10 +48,9 @@ class Anytime:
     window: int | None = None
 
     def __post_init__(self) -> None:
-        if self.burn_in is not None:
-            check_whole("burn_in", self.burn_in, least=0)
-        if self.window is not None:
-            check_whole("window", self.window, least=1)
+        for name, least in (("burn_in", 0), ("window", 1)):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check_whole(name, given, least=least))
         tolerance = check_number("tolerance", self.tolerance, Limits(0.0))
         object.__setattr__(self, "tolerance", tolerance)
 
@@ -68,6 +67,13 @@ class Anytime:
 
 # What they are measured against unless somebody says otherwise.
 USUAL = Anytime()
+
+
+def check_anytime(given: object) -> Anytime:
+    """Return how to measure, or complain."""
+    if not isinstance(given, Anytime):
+        fail("anytime", "an Anytime", given)
+    return given
 
 
 class Moments(NamedTuple):
@@ -114,7 +120,9 @@ class AnytimeFigures(NamedTuple):
         Of each arm, the most rounds from one play to the next. The start counts as a play, and the
         rounds since the last play count, so that an arm that was never played has the horizon.
     worst_window_shortfall
-        The worst shortfall of any arm in any ``window`` rounds on end: floor minus rate played.
+        The worst shortfall of any arm in any ``window`` rounds on end: floor minus rate played. Of
+        windows longer than 1,000 rounds, those that begin every so many rounds, about 1,000 of them
+        at any time.
     window
         How many rounds a window has.
     """

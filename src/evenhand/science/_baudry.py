@@ -34,7 +34,8 @@ def revenue_lacking(revenues: tuple[float, ...]) -> Check:
     """Return the check that no arm earns less than it was guaranteed, but for a play or two."""
 
     def measure(found: Found) -> Measurement:
-        earned = found.results.all_rates()[0] * found.trial.environment.means
+        place = found.results.labels.index("priced")
+        earned = found.results.all_rates()[place] * found.trial.environment.means
         lacking = np.maximum(np.array(revenues) - earned, 0.0).max(axis=1)
         words = "revenue that the worst arm lacks in all rounds together"
         return Measurement(words, float(lacking.mean()) * found.results.horizon)

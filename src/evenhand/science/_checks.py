@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from evenhand._base.arrays import Floats
 from evenhand.environment import Environment
 from evenhand.optimum import Optimum
 from evenhand.optimum._environment import find_optimum
@@ -58,17 +59,21 @@ class Found:
         self.trial, self.results = trial, results
         self.optimum: Optimum = find_optimum(trial.environment)
 
-    def total_regret(self, label: str, words: str = "") -> Measurement:
+    def total_regret(self, label: str) -> Measurement:
         """Return ``T R(T)`` with its 95% margin."""
-        curve, rounds = self.results.regret(label), self.results.horizon
-        margin = float(curve.high[-1] - curve.mean[-1])
-        words = words or f"total regret of {label}"
-        return Measurement(words, rounds * float(curve.mean[-1]), rounds * margin)
+        regret, rounds = self.regret(label), self.results.horizon
+        return Measurement(f"total {regret.words}", rounds * regret.value, rounds * regret.margin)
 
-    def plays_lacking(self, label: str) -> Measurement:
-        """Return the plays that the worst arm lacks at the horizon, on average."""
-        lacking = self.results.worst_shortfall(label).mean * self.results.horizon
-        return Measurement(f"plays that the worst arm of {label} lacks", lacking)
+    def regret(self, label: str) -> Measurement:
+        """Return ``R(T)`` with its 95% margin."""
+        curve = self.results.regret(label)
+        margin = float(curve.high[-1] - curve.mean[-1])
+        return Measurement(f"regret of {label}", float(curve.mean[-1]), margin)
+
+    def expected(self, label: str) -> Floats:
+        """Return a policy's expected reward so far, by replication and kept round."""
+        rows: Floats = self.results.expected[self.results.labels.index(label)]
+        return rows
 
 
 @dataclass(frozen=True)

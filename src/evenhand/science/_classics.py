@@ -86,7 +86,7 @@ def _slope(name: str, constant: float) -> Check:
     def measure(found: Found) -> Measurement:
         results = found.results
         at = int(np.searchsorted(results.rounds, results.horizon // EARLY))
-        spent = found.optimum.with_floors * results.rounds - results.expected[0]
+        spent = found.optimum.with_floors * results.rounds - found.expected("thompson")
         growth = (spent[:, -1] - spent[:, at]) / math.log(results.horizon / results.rounds[at])
         margin = results.quantile() * float(growth.std(ddof=1)) / math.sqrt(len(growth))
         words = "growth of regret with ln T over Lai and Robbins' constant"
@@ -98,8 +98,8 @@ def _slope(name: str, constant: float) -> Check:
 
 def _same(name: str) -> Check:
     def measure(found: Found) -> Measurement:
-        thompson, priced = found.results.expected
-        difference = float(np.abs(thompson - priced).max())
+        apart = np.abs(found.expected("thompson") - found.expected("priced"))
+        difference = float(apart.max())
         return Measurement("largest difference in reward, at any kept round", difference)
 
     says = f"{name}: without floors priced is Thompson sampling, to the bit"

@@ -50,10 +50,6 @@ def closed_forms(effort: Effort) -> Source:
 
 
 def _corner(name: str, best: float) -> tuple[Check, ...]:
-    def regret(found: Found) -> Measurement:
-        total, rounds = found.total_regret("priced"), found.results.horizon
-        return Measurement("regret of priced", total.value / rounds, total.margin / rounds)
-
     return (
         Check(
             name,
@@ -61,5 +57,9 @@ def _corner(name: str, best: float) -> tuple[Check, ...]:
             Bound(best - ROUNDING, best + ROUNDING),
             lambda found: Measurement("optimum", found.optimum.with_floors),
         ),
-        Check(name, f"{name}: priced earns it", Bound(-EARNED, EARNED), regret),
+        Check(name, f"{name}: priced earns it", Bound(-EARNED, EARNED), _regret),
     )
+
+
+def _regret(found: Found) -> Measurement:
+    return found.regret("priced")

@@ -20,7 +20,7 @@ def divergence(p: float, q: float) -> float:
     return heads + tails
 
 
-def lai_robbins(means: Sequence[float], best: float | None = None) -> float:
+def lai_robbins(means: Sequence[float]) -> float:
     r"""Return Lai and Robbins' constant: no good learner's regret grows slower than it times ln T.
 
     .. math:: \sum_{i : u_i < u^*} \frac{u^* - u_i}{kl(u_i, u^*)}
@@ -35,7 +35,7 @@ def lai_robbins(means: Sequence[float], best: float | None = None) -> float:
     >>> round(lai_robbins([0.5, 0.75]), 4)
     1.738
     """
-    top = max(means) if best is None else best
+    top = max(means)
     return sum((top - mean) / divergence(mean, top) for mean in means if mean < top)
 
 

@@ -73,20 +73,14 @@ def _bounded(eta: float, most: float) -> Check:
         NAME,
         f"eta = {eta:g}: regret is below the published bound",
         Bound(-most, most),
-        lambda found: _regret(found, eta),
+        lambda found: found.regret(label(eta)),
     )
 
 
 def _less(low: float, high: float) -> Check:
     def measure(found: Found) -> Measurement:
-        more, less = _regret(found, low), _regret(found, high)
+        more, less = found.regret(label(low)), found.regret(label(high))
         words = f"regret at eta = {low:g} minus that at {high:g}"
         return Measurement(words, more.value - less.value, more.margin + less.margin)
 
     return Check(NAME, f"regret is less at eta = {high:g} than at {low:g}", Bound(low=0.0), measure)
-
-
-def _regret(found: Found, eta: float) -> Measurement:
-    curve = found.results.regret(label(eta))
-    margin = float(curve.high[-1] - curve.mean[-1])
-    return Measurement(f"regret of {label(eta)}", float(curve.mean[-1]), margin)

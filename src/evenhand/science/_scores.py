@@ -8,17 +8,15 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from evenhand.optimum._environment import find_optimum
 from evenhand.policies import Policy
 from evenhand.policies._families import WithEta
 from evenhand.policies._policy import Situation
 from evenhand.results import Results
-from evenhand.science._games import INDEPENDENT, OURS, Game
+from evenhand.science._games import INDEPENDENT, OURS, VARIANTS, Game
 from evenhand.sweeps import SweepResults
-
-# A mean difference between instances must be so many standard errors to be more than chance.
-CLEAR = 2.0
 
 
 class Score(NamedTuple):
@@ -63,7 +61,7 @@ class Row(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """A policy that misses floors less than `priced` and earns more; clearly, or by chance."""
+    """A policy that is better than `priced` in one and no worse in the other; clearly or not."""
 
     label: str
     clear: bool
@@ -164,9 +162,10 @@ def winners(scores: Sequence[Score]) -> list[Winner]:
         better = tuple(
             Rival(row.label, _clearly(by_policy[*place, row.label], by_policy[*place, OURS]))
             for row in rows
-            if not row.label.startswith(OURS)
+            if row.label not in (OURS, *VARIANTS)
             and row.shortfall <= ours.shortfall
             and row.regret <= ours.regret
+            and (row.shortfall, row.regret) != (ours.shortfall, ours.regret)
         )
         found.append(Winner(keeper, min(close, key=lambda row: row.regret), ours, better))
     return found
@@ -181,7 +180,7 @@ def _clearly(rival: Sequence[Score], ours: Sequence[Score]) -> bool:
 
 
 def _clear(gains: Sequence[float]) -> bool:
-    """Say whether a mean gain is more than chance.
+    """Say whether a mean gain over instances is more than chance, by Student's 95% interval.
 
     >>> _clear([0.1, 0.2, 0.15]), _clear([0.1, -0.2, 0.15]), _clear([0.1])
     (True, False, False)
@@ -189,7 +188,7 @@ def _clear(gains: Sequence[float]) -> bool:
     if len(gains) < 2:
         return False
     error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains))
-    return float(np.mean(gains)) > CLEAR * error
+    return float(np.mean(gains)) > float(stdtrit(len(gains) - 1, 0.975)) * error
 
 
 def _grouped(scores: Sequence[Score]) -> dict[tuple[str, int, str], list[Score]]:

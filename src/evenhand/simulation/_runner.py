@@ -21,7 +21,7 @@ from evenhand.files._describe import describe_simulation
 from evenhand.optimum._environment import Best, best_up_to
 from evenhand.policies import Policy, label_policies
 from evenhand.results import Anytime, Results
-from evenhand.results._anytime import USUAL, Moments
+from evenhand.results._anytime import USUAL, Moments, check_anytime
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation._kernel import run_compiled
 from evenhand.simulation._progress import Listener, Progress
@@ -87,7 +87,7 @@ def simulate(
     delay = check_delay(delay)
     check_choice("engine", engine, ("compiled", "reference"))
     cores = worker_count(workers)
-    marks, kept = anytime.marks(horizon), checkpoints(horizon)
+    marks, kept = check_anytime(anytime).marks(horizon), checkpoints(horizon)
     runs = [Run(environment, policy, horizon, kept, delay, anytime) for policy in labelled.values()]
     best, optima = best_up_to(environment, kept)
     play = load_engine(engine)

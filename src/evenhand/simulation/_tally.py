@@ -15,6 +15,8 @@ from evenhand.results._anytime import Marks, Moments
 # Windows under way at the same time, and numbers to keep of them, unless there are more arms.
 MOST_WINDOWS = 1_000
 ROOM = 1 << 20
+# By less than this a debt is beyond the tolerance by rounding alone.
+ROUNDING = 1e-9
 # Places in Tally.turns.
 BEGIN, BEGINNING_ROW, END, ENDING_ROW = range(4)
 
@@ -67,7 +69,8 @@ def new_tally(marks: Marks, arms: int) -> Tally:
     fewest = np.full(arms, float(marks.window))
     turns = np.array([step, 1 % len(begun), marks.window, 0])
     behind = np.zeros(1, dtype=np.int64)
-    return Tally(*marks, step, last, gaps, played, debts, fewest, begun, turns, behind)
+    measured = marks._replace(tolerance=marks.tolerance + ROUNDING)
+    return Tally(*measured, step, last, gaps, played, debts, fewest, begun, turns, behind)
 
 
 def step_between(window: int, arms: int) -> int:

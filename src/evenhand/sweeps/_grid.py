@@ -26,7 +26,7 @@ from evenhand.files._grid import Source, describe_instance, read_grid
 from evenhand.generate import Generated
 from evenhand.policies import Policy, label_policies
 from evenhand.results import Anytime
-from evenhand.results._anytime import USUAL
+from evenhand.results._anytime import USUAL, check_anytime
 from evenhand.sweeps._cells import Limit, Numbering, Place
 from evenhand.sweeps._instances import Given, Instance
 
@@ -120,7 +120,7 @@ class Grid:
             ("seed", check_whole("seed", seed, least=0)),
             ("delay", check_delay(delay)),
             ("checkpoints", _check_checkpoints(checkpoints)),
-            ("anytime", anytime),
+            ("anytime", check_anytime(anytime)),
             ("_sources", dict(instances)),
         ):
             object.__setattr__(self, name, value)
@@ -186,7 +186,8 @@ class Grid:
             "seed": self.seed,
             "delay": describe_delay(self.delay),
             "checkpoints": list(self.checkpoints),
-            "anytime": describe_anytime(self.anytime),
+            # The usual way is not said: folders of before there was any can be gone on with.
+            **({} if self.anytime == USUAL else {"anytime": describe_anytime(self.anytime)}),
         }
 
     def _describe_instance(self, name: str) -> dict[str, Any]:

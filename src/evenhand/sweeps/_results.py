@@ -279,7 +279,7 @@ class SweepResults:
             provenance=self.about,
             optima=facts.optima,
             moments=Moments(*values(MOMENTS)) if runs.have_moments else None,
-            marks=self._anytime.marks(places[0].horizon),
+            marks=self._anytime.marks(places[0].horizon) if runs.have_moments else None,
         )
 
 
