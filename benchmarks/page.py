@@ -20,6 +20,7 @@ from benchmarks.peers.suite import (
 )
 from benchmarks.row import Row
 from evenhand._base.storage import write_text
+from evenhand.science._study import with_block
 
 ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
@@ -42,17 +43,9 @@ Document = Mapping[str, Any]
 
 def write_pages(document: Document) -> None:
     """Replace the measured part of the page, and of the README."""
-    replace_block(PAGE, "measured", "\n".join(sections(document)))
+    write_text(PAGE, with_block(PAGE, "\n".join(sections(document)), "measured"))
     if "peers" in document:
-        replace_block(README, "speed", speed_block())
-
-
-def replace_block(page: Path, name: str, block: str) -> None:
-    """Replace what stands between two marks of a page."""
-    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(start)
-    after = rest.partition(end)[2]
-    write_text(page, f"{before}{start}\n{block}\n{end}{after}")
+        write_text(README, with_block(README, speed_block(), "speed"))
 
 
 def read_kept() -> Document:

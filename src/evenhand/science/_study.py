@@ -15,7 +15,6 @@ from evenhand.science._scores import Row, Score, Winner, summarise, winners
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-START, END = "<!-- study -->", "<!-- end of study -->"
 FIGURE = "frontier"
 HEADS = (
     "worst shortfall, mean",
@@ -147,14 +146,15 @@ def drawn(scope: Scope, scores: Sequence[Score]) -> Figure:
     return frontier(spots, f"{scope.instances} instances, T = {scope.horizon:,}", "", words)
 
 
-def with_block(page: Path, block: str) -> str:
+def with_block(page: Path, block: str, name: str = "study") -> str:
     """Return a page with the block between its two marks replaced."""
+    first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
     try:
         text = page.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"page must be readable text, got {str(page)!r}: {error}") from None
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
+    before, start, rest = text.partition(first)
+    _, end, after = rest.partition(last)
     if not start or not end:
-        raise InputError(f"{page} must have the marks {START} and {END}")
-    return f"{before}{START}\n{block}\n{END}{after}"
+        raise InputError(f"{page} must have the marks {first} and {last}")
+    return f"{before}{first}\n{block}\n{last}{after}"
