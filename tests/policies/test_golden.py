@@ -12,7 +12,7 @@ from evenhand.optimum import Awake
 from evenhand.optimum._mixture import Block, as_mixture
 from evenhand.policies import Situation
 from evenhand.policies._state import new_state
-from evenhand.policies._steps import advance, choose, draw_samples, learn
+from evenhand.policies._steps import choose, draw_samples, learn, steps_of
 from evenhand.problem import Problem
 
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
@@ -54,7 +54,7 @@ def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
         awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
         score_awake(policy, scores, awake, state, terms, constants, memory, script)
         count = choose(chosen, awake, scores, np.empty(arms), terms.plays, script)
-        advance(state, terms, awake, chosen[:count], policy.forms)
+        steps_of(policy.forms).advance(state, terms, awake, chosen[:count], policy.forms)
         for i in chosen[:count]:
             learn(state, i, rewards[t][i], t + 1, policy.forms, script)
         steps.append((chosen[:count].tolist(), [round(debt, 9) for debt in state.debts]))

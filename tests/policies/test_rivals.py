@@ -12,7 +12,7 @@ from evenhand.optimum._mixture import mixture_chances
 from evenhand.policies import Situation
 from evenhand.policies._policy import Moment
 from evenhand.policies._state import new_state
-from evenhand.policies._steps import advance
+from evenhand.policies._steps import steps_of
 from tests.policies.test_golden import PROBLEM, Script, scores_of, trajectory
 
 # Two arms, weights 1 and 0.5, floors 0.4 and 0.3, one play; all upper bounds are 1 that early.
@@ -64,6 +64,7 @@ def test_pessimistic_queues_follow_the_tightened_floors():
 
 def test_a_pessimistic_queue_forgets_a_surplus_in_rounds_that_left_no_choice_too():
     policy, state = make_policy("pessimistic", base="ucb", eta=2.0, tightening=1.0), new_state(2)
+    advance = steps_of(policy.forms).advance
     for _ in range(3):
         advance(state, PROBLEM.terms, np.array([0]), np.array([0]), policy.forms)
     advance(state, PROBLEM.terms, np.array([1]), np.array([1]), policy.forms)

@@ -215,7 +215,15 @@ def advance(state: State, terms: Terms, awake: Integers, chosen: Integers, forms
     Cumulative, Eq. (5): ``Q_i = max(t k_i - played_i, 0)``, which remembers a surplus.
     Reflected, Li et al. (2019): ``Q_i <- max(Q_i + k_i - d_i, 0)``, which forgets it.
     """
-    count_round(state, terms, awake, chosen, forms, 1.0)
+    count_round(state, terms, awake, chosen, forms, 1.0, 1.0)
+
+
+def advance_tightened(
+    state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms
+) -> None:
+    """Do as :func:`advance`, where reflected debts grow by a little more than the floors."""
+    promised = tightened(forms.tightening, state.rounds[0] + 1)
+    count_round(state, terms, awake, chosen, forms, 1.0, promised)
 
 
 def advance_fading(
@@ -226,17 +234,25 @@ def advance_fading(
     if time / forms.half_life > state.epoch[0] + EPOCH:
         begin_epoch(state, math.floor(time / forms.half_life))
     weight = round_weight(time, state.epoch[0], forms.half_life)
-    count_round(state, terms, awake, chosen, forms, weight)
+    promised = tightened(forms.tightening, state.rounds[0] + 1)
+    count_round(state, terms, awake, chosen, forms, weight, promised)
 
 
 def count_round(
-    state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms, weight: float
+    state: State,
+    terms: Terms,
+    awake: Integers,
+    chosen: Integers,
+    forms: Forms,
+    weight: float,
+    promised: float,
 ) -> None:
-    """Count a round of a weight: the clock, who was awake, who was played, and the debts."""
+    """Count a round of a weight: the clock, who was awake, who was played, and the debts.
+
+    Reflected debts grow by ``promised`` times the floors.
+    """
     state.rounds[0] += 1
-    rounds, promised = state.rounds[0], 1.0
-    if forms.tightening > 0.0:
-        promised = tightened(forms.tightening, rounds)
+    rounds = state.rounds[0]
     for j in range(awake.size):
         state.awake_counts[awake[j]] += weight
     for j in range(chosen.size):
@@ -299,7 +315,7 @@ def flipped(reward: float, rng: np.random.Generator) -> float:
 
 
 class Steps(NamedTuple):
-    """The steps that differ with forgetting: without it, what compiles is as short as can be."""
+    """The steps that differ with the form: without one, what compiles is as short as can be."""
 
     draw_samples: Callable[..., None]
     advance: Callable[..., None]
@@ -307,13 +323,16 @@ class Steps(NamedTuple):
 
 
 REMEMBERING = Steps(draw_samples, advance, learn)
+TIGHTENED = Steps(draw_samples, advance_tightened, learn)
 FADING = Steps(draw_faded_samples, advance_fading, learn_fading)
 
 
 def steps_of(forms: Forms) -> Steps:
-    """Return the steps of a policy that forgets, or of one that does not.
+    """Return the steps of a policy that forgets, that tightens its debts, or that does neither.
 
     >>> steps_of(Forms(False, False, True, math.inf, 0.0)) is REMEMBERING
     True
     """
-    return REMEMBERING if forms.half_life == math.inf else FADING
+    if forms.half_life < math.inf:
+        return FADING
+    return TIGHTENED if forms.tightening > 0.0 else REMEMBERING
