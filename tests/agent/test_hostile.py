@@ -9,7 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand import Agent, Environment, EvenhandError, Problem, SnapshotError, make_policy
+from evenhand import (
+    Agent,
+    Environment,
+    EvenhandError,
+    InputError,
+    Problem,
+    SnapshotError,
+    make_policy,
+)
 from evenhand.agent._columns import pack, unpack
 from tests.agent.test_agent import play, three_arms
 
@@ -136,3 +144,11 @@ def test_probabilities_hold_whatever_the_scale(eta, weights):
         counts[[int(arm) - 1 for arm in decision.chosen]] += 1
     spread = np.sqrt(np.maximum(np.array(found) * (1 - np.array(found)), 1e-3) / 1_500)
     assert np.all(np.abs(counts / 1_500 - found) < 4.5 * spread)
+
+
+@pytest.mark.parametrize("awake", [np.ma.array([0, 1], mask=[0, 1]), b"\x00\x01"])
+def test_what_only_looks_like_places_is_refused(awake):
+    agent = three_arms()
+    with pytest.raises(InputError, match="awake arms must be names, whole places or truth values"):
+        agent.ask(awake)
+    assert agent.rounds == 0

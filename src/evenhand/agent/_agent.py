@@ -279,7 +279,7 @@ class Agent(Arms):
             return False
         if not self._desk.learn(entry.places, rewards, entry.time, self._rng):
             return False
-        entry.rewards = [float(reward) for reward in rewards]
+        entry.rewards = list(map(float, rewards))
         return True
 
     def _take_in(

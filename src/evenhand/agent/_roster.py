@@ -284,14 +284,14 @@ def awake_places(roster: Roster, given: Any) -> Integers:
     InputError
         For an unknown or repeated arm, a place out of range, or a mask of the wrong length.
     """
-    if isinstance(given, np.ma.MaskedArray | bytes):
-        fail("awake arms", "names, whole places or truth values", given)
-    if isinstance(given, np.ndarray):
+    if type(given) is np.ndarray:
         kind = given.dtype.kind
         if kind == "b":
             return _of_mask(roster, given)
         if kind in "iu":
             return _of_places(roster, given)
+    if isinstance(given, bytes | np.ma.MaskedArray):
+        fail("awake arms", "names, whole places or truth values", given)
     if isinstance(given, str) or not isinstance(given, Iterable):
         fail("awake arms", "a list of names", given)
     try:
