@@ -314,7 +314,8 @@ def _of_mask(roster: Roster, mask: Any) -> Integers:
         fail("mask of awake arms", f"one truth value for each of {arms} arms", mask.shape)
     if roster.everyone.size < arms:
         mask = mask & ~roster.terms.paused
-    return mask.nonzero()[0]  # type: ignore[no-any-return]
+    places: Integers = mask.nonzero()[0]
+    return places
 
 
 def _of_places(roster: Roster, places: Any) -> Integers:
