@@ -114,6 +114,17 @@ def test_who_is_exactly_as_far_behind_as_allowed_is_not_behind():
     assert found.share_behind == 0.0
 
 
+def test_the_debt_of_the_last_round_of_the_burn_in_does_not_count_as_late():
+    # Asleep for ten rounds: 5 plays behind after round 10, and 5.5 - 1 after round 11.
+    awake = np.arange(100)[:, None] >= 10
+    environment = Environment(Problem(1, plays=1, floors=[0.5]), 0.5, Trace(awake))
+    for burn_in, late in ((9, 5.0), (10, 4.5), (11, 4.0)):
+        anytime = Anytime(burn_in=burn_in)
+        results = simulate(environment, ["uniform"], anytime=anytime, progress=False)
+        found = results.anytime("uniform")
+        assert (found.largest_debt, found.largest_debt_after) == (5.0, late)
+
+
 def test_numbers_of_numpys_are_numbers(setting_1, tmp_path):
     anytime = Anytime(burn_in=np.int64(3), tolerance=np.float32(1), window=np.int32(7))
     simulate(setting_1, ["uniform"], horizon=50, anytime=anytime, progress=False).save(
