@@ -27,9 +27,9 @@ from benchmarks import (
 from benchmarks.page import KEPT, write_pages
 from benchmarks.peers import suite as peers
 from benchmarks.row import Row
-from evenhand._base.checks import check_known
-from evenhand._base.provenance import provenance
-from evenhand._base.storage import write_text
+from evenhand.core.checks import check_known
+from evenhand.core.provenance import provenance
+from evenhand.core.storage import write_text
 
 SUITES = {
     "peers": peers.measure,

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.row import Row
 from evenhand import Agent, Problem, make_policy
-from evenhand._base.arrays import Floats
+from evenhand.core.arrays import Floats
 
 SIZES = ((10, 3, 1.5), (100, 10, 1.1), (1_000, 10, 1.1), (10_000, 10, 1.1))
 BLOCKS = 60

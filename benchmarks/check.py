@@ -19,12 +19,12 @@ from rich.table import Table
 
 from benchmarks.simulation import random_environment, setting_1
 from evenhand import Agent, Generated, Grid, find_optimum, make_policy, run_sweep
-from evenhand._base.checks import check_known
-from evenhand._base.provenance import provenance
-from evenhand._base.storage import write_text
+from evenhand.core.checks import check_known
+from evenhand.core.provenance import provenance
+from evenhand.core.storage import write_text
 from evenhand.simulation._engine import run_reference
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
 RECORDED = Path(__file__).with_name("recorded.json")
 TURNS = 15

@@ -22,7 +22,7 @@ from benchmarks.service import CLIENTS, Running, create, server, state
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask, TakeSample
 from evenhand.service._samples import DAY, DAY_STEP, HOUR, STEP_SECONDS
-from evenhand.service._stores import open_store
+from evenhand.service.stores import open_store
 
 ARMS = 200
 OPENED = 7

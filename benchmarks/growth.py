@@ -12,11 +12,11 @@ import numpy as np
 from benchmarks.row import Row, best_seconds
 from benchmarks.simulation import random_environment
 from evenhand import Agent, find_optimum, make_policy, simulate
-from evenhand._base.extras import load
+from evenhand.core.extras import load
 from evenhand.figures import COLOURS, save
 from evenhand.figures._style import styled
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
 FIGURE = Path(__file__).parents[1] / "docs" / "growth"
 TURNS = 3

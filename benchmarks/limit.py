@@ -9,14 +9,14 @@ import numpy as np
 from benchmarks.row import Row, best_seconds
 from benchmarks.simulation import random_environment, setting_1
 from evenhand import Environment, make_policy
-from evenhand._base.arrays import Floats, Integers
-from evenhand._base.machine import compiled
-from evenhand._base.nature import Awake, Payoffs, draw_awake, draw_rewards
-from evenhand.policies._policy import Policy
-from evenhand.policies._state import State
-from evenhand.policies._steps import Forms, choose, draw_samples
-from evenhand.simulation._kernel import kernel_for, play_run, run_compiled
-from evenhand.simulation._run import Run, Streams, checkpoints, new_watch, streams
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.jit import compiled
+from evenhand.core.nature import Awake, Payoffs, draw_awake, draw_rewards
+from evenhand.core.round import Forms, choose, draw_samples
+from evenhand.core.state import State
+from evenhand.policies.policy import Policy
+from evenhand.simulation.kernel import kernel_for, play_run, run_compiled
+from evenhand.simulation.run import Run, Streams, checkpoints, new_watch, streams
 
 SIZES = ((3, 2, 400_000), (10, 3, 200_000), (100, 10, 20_000), (10_000, 10, 200))
 POLICIES = ("tscsf-b", "priced")

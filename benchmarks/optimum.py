@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from benchmarks.row import Row, best_seconds
-from evenhand._base.arrays import Floats
+from evenhand.core.arrays import Floats
 from evenhand.optimum import Awake, solve
-from evenhand.optimum._feasibility import headroom
 from evenhand.optimum._joint import distinct, widest_mixture
+from evenhand.optimum.feasibility import headroom
 from tests.optimum.brute import all_sets, brute_force
 
 

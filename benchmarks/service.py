@@ -24,7 +24,7 @@ from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask
 from evenhand.service._edition import Edition
 from evenhand.service._machine import Machine
-from evenhand.service._stores import open_store
+from evenhand.service.stores import open_store
 
 CLIENTS = 32
 SECONDS = 4.0

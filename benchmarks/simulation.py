@@ -12,12 +12,12 @@ import numpy as np
 
 from benchmarks.row import Row, best_seconds
 from evenhand import Environment, Policy, Problem, make_policy, simulate
-from evenhand._base.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers
 from evenhand.simulation._engine import run_reference
-from evenhand.simulation._kernel import kernel_for, play_run, run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
-from evenhand.simulation._runner import Engine, available_cores
 from evenhand.simulation._tally import Tally
+from evenhand.simulation.kernel import kernel_for, play_run, run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.runner import Engine, available_cores
 
 LONG_RUN = """
 import re

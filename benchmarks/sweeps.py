@@ -16,9 +16,9 @@ import psutil
 from benchmarks.row import Row
 from evenhand.sweeps import Grid
 from evenhand.sweeps import _speed as speed
-from evenhand.sweeps._backends import open_backend
-from evenhand.sweeps._board import Board
-from evenhand.sweeps._run import conduct
+from evenhand.sweeps.backends import open_backend
+from evenhand.sweeps.board import Board
+from evenhand.sweeps.run import conduct
 
 MINUTE = """
 horizons = [5_000, 20_000]

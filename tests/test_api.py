@@ -15,7 +15,7 @@ import pytest
 
 import evenhand
 from evenhand import MissingExtra
-from evenhand._base import extras
+from evenhand.core import extras
 
 ROOT = Path(__file__).parents[1]
 DOCS = "\n".join(
@@ -91,7 +91,7 @@ def test_importing_the_package_loads_nothing_before_it_is_used():
 
 def test_importing_the_core_loads_no_optional_package():
     code = (
-        "import sys; from evenhand import *; from evenhand._base import extras; "
+        "import sys; from evenhand import *; from evenhand.core import extras; "
         "print([package for package in extras.EXTRAS if package in sys.modules])"
     )
     assert python(code) == "[]"

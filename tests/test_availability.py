@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand import Independent, InputError, Joint, Trace
-from evenhand._base.nature import draw_awake
+from evenhand.core.nature import draw_awake
 
 ARMS = ("a", "b", "c")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand import Bernoulli, Beta, Environment, InputError, Joint, Problem, Recorded, Trace
-from evenhand._base.nature import draw_rewards
+from evenhand.core.nature import draw_rewards
 
 MEANS = [0.0, 0.3, 0.8, 1.0]
 

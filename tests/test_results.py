@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from evenhand import Environment, InputError, Problem, Results, make_policy, simulate
-from evenhand.results._anytime import Moments
+from evenhand.results.anytime import Moments
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +234,7 @@ def test_a_full_disk_leaves_earlier_results_as_they_were(results, tmp_path, monk
     def full(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("evenhand._base.storage.os.fsync", full)
+    monkeypatch.setattr("evenhand.core.storage.os.fsync", full)
     with pytest.raises(InputError, match="No space left on device"):
         replace(results, seconds=1.0).save(tmp_path / "out", overwrite=True)
     assert Results.load(tmp_path / "out").seconds == results.seconds

@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.peers.adapters import LEARNERS
 from benchmarks.row import Row, best_seconds
 from evenhand import Environment, Problem, make_policy
-from evenhand.paper._settings import SETTING_1, SETTING_2
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.paper.settings import SETTING_1, SETTING_2
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
 ROOT = Path(__file__).parents[2]
 PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"

@@ -42,7 +42,7 @@ def check_extras() -> None:
     missing = import_module("evenhand.errors").MissingExtra
     try:
         for package in ("typer", "rich"):
-            import_module("evenhand._base.extras").load(package)
+            import_module("evenhand.core.extras").load(package)
     except missing as error:
         sys.exit(f"evenhand: {error}")
 

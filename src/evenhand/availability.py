@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evenhand._base.arrays import Masks, frozen
-from evenhand._base.checks import check_known, check_names, check_per_arm, fail, real
-from evenhand._base.nature import Awake
+from evenhand.core.arrays import Masks, frozen
+from evenhand.core.checks import check_known, check_names, check_per_arm, fail, real
+from evenhand.core.nature import Awake
 
 __all__ = ["Availability", "Independent", "Joint", "Trace"]
 

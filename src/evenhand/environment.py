@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, frozen
-from evenhand._base.checks import Limits, check_number, check_per_arm, check_whole, fail
-from evenhand._base.nature import Awake, Changes, Payoffs
 from evenhand.availability import Availability, Independent, Trace
+from evenhand.core.arrays import Floats, frozen
+from evenhand.core.checks import Limits, check_number, check_per_arm, check_whole, fail
+from evenhand.core.nature import Awake, Changes, Payoffs
 from evenhand.errors import InputError
 from evenhand.problem import Problem
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand._base.checks import check_number, check_whole
-from evenhand._base.machine import compiled_if_large
+from evenhand.core.checks import check_number, check_whole
+from evenhand.core.jit import compiled_if_large
 from evenhand.environment import Environment
-from evenhand.optimum._feasibility import headroom
+from evenhand.optimum.feasibility import headroom
 from evenhand.problem import Problem
 
 __all__ = ["Generated", "random_environment"]

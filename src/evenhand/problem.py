@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, frozen
-from evenhand._base.checks import WEIGHT, check_names, check_per_arm, check_whole, fail
-from evenhand._base.terms import Terms
-from evenhand._base.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
+from evenhand.core.arrays import Floats, frozen
+from evenhand.core.checks import WEIGHT, check_names, check_per_arm, check_whole, fail
+from evenhand.core.terms import Terms
+from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 
 __all__ = ["Problem"]

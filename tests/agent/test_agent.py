@@ -16,10 +16,10 @@ from evenhand import (
     Problem,
     make_policy,
 )
-from evenhand.agent._columns import unpack
-from evenhand.policies._registry import BUILT_IN
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.learner.columns import unpack
+from evenhand.policies.registry import BUILT_IN
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
 SERVING = [policy.name for policy in BUILT_IN if not policy.knows_nature]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, InputError, MissingExtra, Problem, make_policy
-from evenhand.agent import _desk as desk
+from evenhand.learner import engine as desk
 from tests.agent.test_agent import SERVING
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import Agent, InputError, Problem, make_policy
-from evenhand.policies._registry import BUILT_IN
-from evenhand.policies._state import copied
-from evenhand.policies._steps import begin_epoch
+from evenhand.core.round import begin_epoch
+from evenhand.core.state import copied
+from evenhand.policies.registry import BUILT_IN
 from tests.agent.test_agent import play, three_arms
 
 DYADIC = st.sampled_from([0.0, 0.125, 0.5, 0.875, 1.0])

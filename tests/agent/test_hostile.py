@@ -18,7 +18,7 @@ from evenhand import (
     SnapshotError,
     make_policy,
 )
-from evenhand.agent._columns import pack, unpack
+from evenhand.learner.columns import pack, unpack
 from tests.agent.test_agent import play, three_arms
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from evenhand import Agent, FeedbackError, Problem, make_policy
-from evenhand.policies._policy import Moment, Situation
-from evenhand.policies._state import new_state
+from evenhand.core.state import new_state
+from evenhand.policies.policy import Moment, Situation
 from tests.agent.test_agent import SERVING, play, three_arms
 
 REPLAYS = 200_000

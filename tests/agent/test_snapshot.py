@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, InputError, Problem, SnapshotError, make_policy
-from evenhand.agent._columns import pack
-from evenhand.agent._ledger import Entry
+from evenhand.learner.columns import pack
+from evenhand.learner.decision_log import Entry
 from tests.agent.test_agent import SERVING, play, three_arms
 
 

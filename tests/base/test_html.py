@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand._base.html import Section, bullets, gallery, page, table
+from evenhand.core.html import Section, bullets, gallery, page, table
 
 
 def test_text_is_escaped_everywhere():

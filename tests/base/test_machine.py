@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from evenhand import Environment, InputError, Problem, simulate
-from evenhand._base.machine import compiled, digest
-from evenhand.policies import _lfg as lfg
-from evenhand.policies import _tscsf_b as tscsf_b
-from evenhand.simulation._kernel import play
+from evenhand.core.jit import compiled, digest
+from evenhand.policies import lfg, tscsf_b
+from evenhand.simulation.kernel import play
 
 
 def test_the_name_depends_on_every_function_that_is_called():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evenhand import InputError
-from evenhand._base.sealed import about_parquet, check_seal, open_json, sealed_json, sealed_parquet
+from evenhand.core.sealed import about_parquet, check_seal, open_json, sealed_json, sealed_parquet
 
 TABLE = pl.DataFrame({"arm": ['"seal": "', "b"], "rate": [0.25, 0.5]})
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import InputError
-from evenhand._base.storage import (
+from evenhand.core.storage import (
     LOCK,
     check_folder,
     claimed,
@@ -25,7 +25,7 @@ from evenhand._base.storage import (
 HOLD = """
 import sys, time
 from pathlib import Path
-from evenhand._base.storage import claimed
+from evenhand.core.storage import claimed
 with claimed(Path(sys.argv[1]), overwrite=True):
     print("held", flush=True)
     time.sleep(60)
@@ -42,7 +42,7 @@ def full_disk(monkeypatch):
         if len(synced) > 2:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("evenhand._base.storage.os.fsync", sync)
+    monkeypatch.setattr("evenhand.core.storage.os.fsync", sync)
 
 
 # Files
@@ -60,7 +60,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, full_disk):
 def test_a_set_of_files_is_all_there_or_as_it_was(tmp_path, monkeypatch):
     write_set(tmp_path, {"a": b"old", "b": b"old"})
     with monkeypatch.context() as patch:
-        patch.setattr("evenhand._base.storage.os.fsync", _no_room)
+        patch.setattr("evenhand.core.storage.os.fsync", _no_room)
         with pytest.raises(InputError, match="No space left"):
             write_set(tmp_path, {"a": b"new", "b": b"new"})
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {

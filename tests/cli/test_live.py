@@ -8,9 +8,9 @@ from rich.console import Console
 from evenhand import Generated, make_policy
 from evenhand.cli._live import cell_table, state_line
 from evenhand.sweeps import Grid
-from evenhand.sweeps._board import Board
 from evenhand.sweeps._speed import Speed, by_cell
 from evenhand.sweeps._tasks import Task
+from evenhand.sweeps.board import Board
 
 
 def board_of(replications=10):

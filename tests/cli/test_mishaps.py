@@ -14,8 +14,8 @@ import time
 import pytest
 
 from evenhand import InputError, Results, SweepResults, cli
-from evenhand._base.storage import claimed
 from evenhand.cli._screen import Stopped
+from evenhand.core.storage import claimed
 
 COMMAND = [sys.executable, "-m", "evenhand"]
 THREADS = ["--backend", "threads"]

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from evenhand.paper._movielens import write_sample
+    from evenhand.paper.movielens import write_sample
 
     path = tmp_path_factory.mktemp("cli") / "sample"
     write_sample(path, ratings=20_000, users=3_000)

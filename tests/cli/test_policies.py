@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from evenhand import make_policy
-from evenhand.policies._registry import BUILT_IN
+from evenhand.policies.registry import BUILT_IN
 
 
 def test_every_policy_is_listed_with_its_line_and_parameters(evenhand):

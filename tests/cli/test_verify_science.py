@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from evenhand.paper._measurement import HOLDS
+from evenhand.paper.measurement import HOLDS
 from evenhand.science import Effort
 from evenhand.science._verification import sources_of
 

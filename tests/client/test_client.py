@@ -187,8 +187,8 @@ def test_a_service_that_is_away_for_too_long_is_an_error():
 
 
 def test_a_key_is_sent(servers, name, database, tmp_path):
-    from evenhand.service._keys import create_key
-    from evenhand.service._stores import open_store
+    from evenhand.service.keys import create_key
+    from evenhand.service.stores import open_store
     from tests.service.servers import Server
 
     own = f"sqlite:///{tmp_path}/keys.db"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, commands, of_language, run
 
-REGISTRY = "src/evenhand/policies/_registry.py"
+REGISTRY = "src/evenhand/policies/registry.py"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_walk_through_ends_with_a_policy_that_passes_all_shared_tests(copy):
     (copy / named[0]).write_text(policy, encoding="utf-8")
     (copy / named[2]).write_text(case, encoding="utf-8")
     registry = (copy / REGISTRY).read_text(encoding="utf-8")
-    after = "from evenhand.policies._priced import Priced\n"
+    after = "from evenhand.policies.priced import Priced\n"
     registry = registry.replace(after, after + imported).replace(
         "    Uniform,\n", "    RoundRobin,\n    Uniform,\n"
     )

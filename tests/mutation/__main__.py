@@ -49,7 +49,7 @@ SESSIONS = {
         "src/evenhand/policies", " ".join(f"tests/policies/test_{name}.py" for name in OF_POLICIES)
     ),
     "feasibility": Session(
-        "src/evenhand/optimum/_feasibility.py", "tests/optimum/test_feasibility.py"
+        "src/evenhand/optimum/feasibility.py", "tests/optimum/test_feasibility.py"
     ),
     "results": Session("src/evenhand/results/_results.py", "tests/test_results.py", interpreted=0),
 }

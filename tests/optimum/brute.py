@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
 from evenhand import InfeasibleFloors
-from evenhand._base.arrays import Floats, Masks
+from evenhand.core.arrays import Floats, Masks
 from evenhand.optimum import Awake, solve
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from evenhand import InputError
-from evenhand.optimum._bounds import lfg_bound, paper_eta, tscsf_b_bound
+from evenhand.optimum.bounds import lfg_bound, paper_eta, tscsf_b_bound
 
 
 def test_the_papers_eta_in_setting_2():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.optimum._feasibility import attainable, headroom, prefix_plays, worst_prefix
+from evenhand.optimum.feasibility import attainable, headroom, prefix_plays, worst_prefix
 from tests.optimum.brute import all_sets
 
 

@@ -15,9 +15,9 @@ from evenhand import (
     Trace,
     find_optimum,
 )
-from evenhand._base.machine import compiled
+from evenhand.core.jit import compiled
 from evenhand.optimum import Awake, solve, solve_mixture
-from evenhand.optimum._independent import solve_independent
+from evenhand.optimum.independent import solve_independent
 from tests.optimum.brute import all_sets, brute_force, limit_of
 
 NO_SETS = np.empty((0, 0), dtype=bool), np.empty(0)

@@ -12,11 +12,11 @@ from evenhand import simulate
 from evenhand.paper import _rules as rules
 from evenhand.paper._claims import Claim, Measured, Rule, judge, judge_all
 from evenhand.paper._evidence import OTHERS, PUBLISHED, Evidence
-from evenhand.paper._measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED, Bound, Measurement
-from evenhand.paper._movielens._claims import movie_claims
 from evenhand.paper._rules import POSITIVE
 from evenhand.paper._section5 import section_5
-from evenhand.paper._settings import ETA_MARK, SEED, Plan, experiments
+from evenhand.paper.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED, Bound, Measurement
+from evenhand.paper.movielens.claims import movie_claims
+from evenhand.paper.settings import ETA_MARK, SEED, Plan, experiments
 
 
 @pytest.fixture(scope="module")

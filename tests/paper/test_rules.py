@@ -10,10 +10,10 @@ import pytest
 from evenhand import simulate
 from evenhand.paper import _rules as rules
 from evenhand.paper._evidence import PUBLISHED, Evidence
-from evenhand.paper._measurement import FAILS, HOLDS
-from evenhand.paper._movielens import _claims as movie_rules
-from evenhand.paper._movielens._experiment import policies_of
-from evenhand.paper._settings import PANELS, SETTING_1, SETTING_2, Plan, label_of
+from evenhand.paper.measurement import FAILS, HOLDS
+from evenhand.paper.movielens import claims as movie_rules
+from evenhand.paper.movielens.experiment import policies_of
+from evenhand.paper.settings import PANELS, SETTING_1, SETTING_2, Plan, label_of
 
 PLAN = Plan(quick=True)
 SETTING_OF = {"1": SETTING_1, "2": SETTING_2}

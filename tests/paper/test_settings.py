@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from evenhand.paper._settings import ETAS, SETTING_1, SETTING_2, Plan, experiments, grid_of
+from evenhand.paper.settings import ETAS, SETTING_1, SETTING_2, Plan, experiments, grid_of
 
 
 def test_the_ids_are_stable():

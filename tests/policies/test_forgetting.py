@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import Agent, Environment, InputError, Problem, make_policy
-from evenhand.policies._forgetting import fade, power_of_two, round_weight, rounds_lived
+from evenhand.core.fading import fade, power_of_two, round_weight, rounds_lived
 from evenhand.simulation._engine import run_reference
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
 
 @given(st.integers(1, 10**6), st.floats(0.5, 1e6), st.integers(0, 40))

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand import make_policy
+from evenhand.core.round import choose, draw_samples, learn, steps_of
+from evenhand.core.state import new_state
 from evenhand.optimum import Awake
-from evenhand.optimum._mixture import Block, as_mixture
+from evenhand.optimum.mixture import Block, as_mixture
 from evenhand.policies import Situation
-from evenhand.policies._state import new_state
-from evenhand.policies._steps import choose, draw_samples, learn, steps_of
 from evenhand.problem import Problem
 
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])

@@ -24,8 +24,7 @@ from evenhand import (
     simulate,
 )
 from evenhand.files import policies_from
-from evenhand.policies import _registry as registry
-from evenhand.policies import register_policy, registered_policies
+from evenhand.policies import register_policy, registered_policies, registry
 from evenhand.sweeps._versions import matching_of
 
 
@@ -131,7 +130,7 @@ def made(**changes):
         (lambda: int, "must be a class derived from Policy"),
         (lambda: type("Bare", (Policy,), {"name": "bare"}), "must be a frozen dataclass"),
         (lambda: made(name=""), "must be a non-empty string"),
-        (lambda: made(name="priced"), "must be not that of evenhand.policies._priced.Priced"),
+        (lambda: made(name="priced"), "must be not that of evenhand.policies.priced.Priced"),
         (lambda: made(score=staticmethod(lambda scores: None)), "must be a function of"),
         (lambda: made(score=score), "must be a staticmethod"),
         (lambda: made(new_memory=lambda self, arms: [0.0]), "that returns a NamedTuple"),

@@ -11,9 +11,9 @@ from evenhand import (
     Problem,
     make_policy,
 )
+from evenhand.core.state import new_state
 from evenhand.policies import Situation
-from evenhand.policies._priced import PricedMemory, anytime_eta, refresh_prices
-from evenhand.policies._state import new_state
+from evenhand.policies.priced import PricedMemory, anytime_eta, refresh_prices
 from tests.policies.test_golden import Script, score_awake
 
 # The score

@@ -12,9 +12,9 @@ import pytest
 from evenhand import InputError, Policy, Problem, make_policy
 from evenhand.optimum import Awake
 from evenhand.policies import Situation
-from evenhand.policies._families import WithEta
-from evenhand.policies._policy import plain
-from evenhand.policies._registry import BUILT_IN
+from evenhand.policies.families import WithEta
+from evenhand.policies.policy import plain
+from evenhand.policies.registry import BUILT_IN
 
 REGISTRY = {policy.name: policy for policy in BUILT_IN}
 ALL = list(REGISTRY)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, Environment, InputError, Problem, find_optimum, make_policy, simulate
-from evenhand.optimum._mixture import mixture_chances
+from evenhand.core.round import steps_of
+from evenhand.core.state import new_state
+from evenhand.optimum.mixture import mixture_chances
 from evenhand.policies import Situation
-from evenhand.policies._policy import Moment
-from evenhand.policies._state import new_state
-from evenhand.policies._steps import steps_of
+from evenhand.policies.policy import Moment
 from tests.policies.test_golden import PROBLEM, Script, scores_of, trajectory
 
 # Two arms, weights 1 and 0.5, floors 0.4 and 0.3, one play; all upper bounds are 1 that early.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand import Problem
-from evenhand.policies._state import (
+from evenhand.core.state import (
     awake_rates,
     new_state,
     only_arms,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import Problem
-from evenhand.policies._state import new_state
-from evenhand.policies._steps import Forms, advance, choose, learn, nth_largest
+from evenhand.core.round import Forms, advance, choose, learn, nth_largest
+from evenhand.core.state import new_state
 
 FORMS = Forms(False, False, True, np.inf, 0.0)
 

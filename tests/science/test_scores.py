@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evenhand.science._games import Scope
-from evenhand.science._scores import Score, summarise, winners
-from evenhand.science._study import as_json, winners_table
+from evenhand.science.games import Scope
+from evenhand.science.scores import Score, summarise, winners
+from evenhand.science.study import as_json, winners_table
 
 
 def score(label, shortfall, regret, instance=0, world="w", horizon=1_000):

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from evenhand import Environment, Problem, make_policy, run_sweep
-from evenhand.paper._measurement import FAILS, HOLDS
+from evenhand.paper.measurement import FAILS, HOLDS
 from evenhand.science import Effort
 from evenhand.science._baudry import experiment_1, experiment_5
-from evenhand.science._checks import Found, grid_of, judge_sources
 from evenhand.science._classics import bernoulli_bandits
 from evenhand.science._laws import lai_robbins
+from evenhand.science.checks import Found, grid_of, judge_sources
 
 QUICK = Effort(quick=True)
 

@@ -10,7 +10,7 @@ import pytest
 from evenhand.service import Config
 from evenhand.service._clerk import Clerk
 from evenhand.service._service import Service
-from evenhand.service._stores import open_store
+from evenhand.service.stores import open_store
 from tests.service.servers import Server
 
 with warnings.catch_warnings():

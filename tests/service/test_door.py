@@ -8,9 +8,9 @@ import time
 import pytest
 
 from evenhand.service._door import Door, is_loopback
-from evenhand.service._keys import create_key, find_key, new_key, revoke_key
 from evenhand.service._refusals import Refusal
-from evenhand.service._stores import open_store
+from evenhand.service.keys import create_key, find_key, new_key, revoke_key
+from evenhand.service.stores import open_store
 
 LOCAL = {b"host": b"127.0.0.1:8321"}
 

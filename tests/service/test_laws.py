@@ -38,12 +38,12 @@ from evenhand.service._commands import (
     Retire,
     Tell,
 )
-from evenhand.service._compaction import compact
 from evenhand.service._counters import listed
 from evenhand.service._reading import find_bandit
-from evenhand.service._recount import verify
 from evenhand.service._refusals import Refusal
-from evenhand.service._stores import open_store
+from evenhand.service.compaction import compact
+from evenhand.service.recount import verify
+from evenhand.service.stores import open_store
 from tests.service.bandits import create
 
 ARMS = ("a", "b", "c", "d")

@@ -9,7 +9,7 @@ from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask
 from evenhand.service._edition import first_edition
 from evenhand.service._machine import Machine
-from evenhand.service._stores import open_store
+from evenhand.service.stores import open_store
 from tests.service.bandits import create
 
 TEN = BanditBody([Arm(str(i), floor=0.05) for i in range(10)], 2, {"name": "tscsf-b"})

@@ -13,9 +13,9 @@ from evenhand.service._commands import Ask, Delete, Join, Retire, TakeSample, Te
 from evenhand.service._history import POINTS, history_of
 from evenhand.service._refusals import Refusal
 from evenhand.service._samples import DAY, HOUR, MOST_OLD, STEP_SECONDS, Sampling
-from evenhand.service._stores import open_store
-from evenhand.service._stores._store import Sample
 from evenhand.service._writer import Writer
+from evenhand.service.stores import open_store
+from evenhand.service.stores.protocol import Sample
 from tests.service.bandits import create
 
 BODY = BanditBody([Arm("news", floor=0.3), Arm("arts", weight=2.0), Arm("sport")], plays=2)

@@ -10,7 +10,7 @@ from evenhand.service._clerk import Clerk
 from evenhand.service._commands import AlterArm, Ask, Tell
 from evenhand.service._reading import find_bandit
 from evenhand.service._state import state_of
-from evenhand.service._stores import open_store
+from evenhand.service.stores import open_store
 from tests.service.bandits import create
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from evenhand import InputError
 from evenhand.service._events import Event
-from evenhand.service._stores import Unavailable, _schema, open_store
-from evenhand.service._stores._store import Fold, Head, Key, Locked, Sample
+from evenhand.service.stores import Unavailable, _schema, open_store
+from evenhand.service.stores.protocol import Fold, Head, Key, Locked, Sample
 
 
 def event(seq, decision="d", kind="decision", body=b'{"a":"\xc3\xa4 \\" ?"}'):
@@ -237,7 +237,7 @@ def test_an_older_schema_is_migrated_and_keeps_what_it_has(kind, url_of, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(_schema, "STEPS", _schema.STEPS[:1])
         for module in ("_sqlite", "_postgres"):
-            patch.setattr(f"evenhand.service._stores.{module}.VERSION", 1)
+            patch.setattr(f"evenhand.service.stores.{module}.VERSION", 1)
         older = open_store(url)
         key = made(older)
         older.close()
@@ -255,7 +255,7 @@ def test_a_migration_that_fails_leaves_the_older_schema(kind, url_of, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(_schema, "STEPS", _schema.STEPS[:1])
         for module in ("_sqlite", "_postgres"):
-            patch.setattr(f"evenhand.service._stores.{module}.VERSION", 1)
+            patch.setattr(f"evenhand.service.stores.{module}.VERSION", 1)
         older = open_store(url)
         made(older)
         older.close()
@@ -275,7 +275,7 @@ def test_a_newer_schema_is_refused(kind, url_of, monkeypatch):
     url = url_of(kind)
     with monkeypatch.context() as patch:
         for module in ("_sqlite", "_postgres"):
-            patch.setattr(f"evenhand.service._stores.{module}.VERSION", 99)
+            patch.setattr(f"evenhand.service.stores.{module}.VERSION", 99)
         open_store(url).close()
     with pytest.raises(InputError, match=r"schema version 3 or older.*got 'version 99"):
         open_store(url)

@@ -12,16 +12,16 @@ from evenhand.service._bandit import ROSTERS
 from evenhand.service._bodies import Arm, ArmChange, ArmValues, BanditBody, FeedbackItem
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import AlterArm, Ask, Cancel, Join, Retire, Tell
-from evenhand.service._compaction import compact
 from evenhand.service._counters import from_lists, listed, packed, unpacked
 from evenhand.service._edition import Edition
 from evenhand.service._events import histories
-from evenhand.service._exchange import export_lines, import_lines
 from evenhand.service._reading import find_bandit
-from evenhand.service._recount import verify
 from evenhand.service._state import state_of
-from evenhand.service._stores import open_store
-from evenhand.service._stores._store import Head
+from evenhand.service.compaction import compact
+from evenhand.service.exchange import export_lines, import_lines
+from evenhand.service.recount import verify
+from evenhand.service.stores import open_store
+from evenhand.service.stores.protocol import Head
 from tests.service.bandits import create
 
 POLICIES = [None, {"name": "priced", "half_life": 20}, {"name": "tscsf-b", "rewards": "binarised"}]
@@ -111,7 +111,7 @@ def test_what_is_folded_still_adds_up_and_life_goes_on(store, clock, policy, mon
     with store.view() as view:
         events = len(view.events(view.find("shelf").key, 0, 10_000))
     start = clock.now
-    monkeypatch.setattr("evenhand.service._compaction.time.time", clock)
+    monkeypatch.setattr("evenhand.service.compaction.time.time", clock)
     assert compact(store, "shelf", 60.0, chunk=20) > 10
     assert counted(store) == before
     with store.view() as view:

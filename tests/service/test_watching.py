@@ -19,7 +19,7 @@ from evenhand.service._overview import Overview
 from evenhand.service._pages import POLICY, read_files
 from evenhand.service._reading import newest_decisions
 from evenhand.service._refusals import Refusal
-from evenhand.service._stores import open_store
+from evenhand.service.stores import open_store
 
 BODY = {"arms": [{"name": "news", "floor": 0.3}, {"name": "arts"}], "plays": 1}
 

@@ -10,8 +10,8 @@ from evenhand.service._bodies import Arm, BanditBody, FeedbackItem
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask, Tell
 from evenhand.service._edition import first_edition
-from evenhand.service._stores import Unavailable, open_store
 from evenhand.service._why import KEPT, KEPT_BANDITS, reasons_of
+from evenhand.service.stores import Unavailable, open_store
 from tests.service.bandits import create
 
 FLOORS = (0.4, 0.3, 0.0, 0.1)

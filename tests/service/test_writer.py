@@ -12,8 +12,8 @@ from evenhand.service._bodies import Arm, BanditBody, FeedbackItem, FeedbackRule
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask, Tell
 from evenhand.service._refusals import Refusal
-from evenhand.service._stores import Full, Unavailable, open_store
 from evenhand.service._writer import Writer
+from evenhand.service.stores import Full, Unavailable, open_store
 from tests.service.bandits import create
 
 BODY = BanditBody([Arm("a", floor=0.2), Arm("b")], plays=1)

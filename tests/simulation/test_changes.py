@@ -18,11 +18,11 @@ from evenhand import (
     make_policy,
     simulate,
 )
-from evenhand.files._describe import describe_environment
 from evenhand.files._environment import environment_from
+from evenhand.files.describe import describe_environment
 from evenhand.simulation._engine import run_reference
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 
 PROBLEM = Problem(["a", "b", "c"], plays=1, floors=[0.1, 0.1, 0.1])
 FIRST, LATER = [0.9, 0.5, 0.1], [0.1, 0.5, 0.9]

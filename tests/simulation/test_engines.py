@@ -9,10 +9,10 @@ import pytest
 
 from evenhand import Beta, Environment, Geometric, Joint, Problem, Recorded, Trace, make_policy
 from evenhand.policies import Policy
-from evenhand.policies._registry import BUILT_IN
+from evenhand.policies.registry import BUILT_IN
 from evenhand.simulation._engine import run_reference
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, new_watch, streams
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, new_watch, streams
 
 FORMS = {"debt": ("cumulative", "reflected"), "rewards": ("fractional", "binarised")}
 ROUNDS = 120

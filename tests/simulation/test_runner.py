@@ -19,7 +19,7 @@ from evenhand import (
     make_policy,
     simulate,
 )
-from evenhand.simulation import _runner as runner
+from evenhand.simulation import runner
 
 
 def same(one, two):

@@ -19,9 +19,9 @@ from evenhand import (
     make_policy,
     simulate,
 )
-from evenhand.results._anytime import Marks
+from evenhand.results.anytime import Marks
 from evenhand.simulation import _engine, _tally
-from evenhand.simulation._run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 from tests.simulation.test_engines import assert_same_bits
 
 ROUNDS = 700

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand import Beta, Environment, Geometric, Problem, make_policy, simulate
-from evenhand._base.delay import as_wait, draw_wait
+from evenhand.core.delay import as_wait, draw_wait
 
 OPT_F_SETTING_1 = 1.038
 

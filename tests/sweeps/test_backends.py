@@ -14,13 +14,13 @@ import psutil
 import pytest
 
 from evenhand import Anytime, Generated, Grid, InputError, run_sweep
-from evenhand._base import provenance
-from evenhand._base.provenance import matching_versions
+from evenhand.core import provenance
+from evenhand.core.provenance import matching_versions
 from evenhand.sweeps import _dask as dask
-from evenhand.sweeps._backends import Borrowed, Dask, Processes, Threads, open_backend
-from evenhand.sweeps._run import conduct
 from evenhand.sweeps._tasks import Task, play_task
 from evenhand.sweeps._versions import VersionError, check_versions
+from evenhand.sweeps.backends import Borrowed, Dask, Processes, Threads, open_backend
+from evenhand.sweeps.run import conduct
 from tests.sweeps.conftest import with_a_deadly_one
 
 

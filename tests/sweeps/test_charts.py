@@ -11,8 +11,8 @@ import pytest
 
 from evenhand import InputError, figures, run_sweep
 from evenhand.sweeps import _charts as charts
-from evenhand.sweeps._latex import as_latex
-from evenhand.sweeps._page import write_page
+from evenhand.sweeps.latex import as_latex
+from evenhand.sweeps.page import write_page
 from tests.sweeps.conftest import FILE
 
 TWO_SIZES = FILE.replace("arms = 5,", "arms = [4, 5],")

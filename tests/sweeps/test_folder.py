@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from evenhand import InputError, SweepResults
-from evenhand._base.provenance import matching_versions
-from evenhand._base.sealed import sealed_parquet
-from evenhand.sweeps import _folder as disk
+from evenhand.core.provenance import matching_versions
+from evenhand.core.sealed import sealed_parquet
+from evenhand.sweeps import folder as disk
 from evenhand.sweeps._parts import part_of
 from tests.sweeps.conftest import FILE
 

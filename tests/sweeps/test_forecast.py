@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from evenhand.sweeps import _forecast as forecasting
-from evenhand.sweeps._backends import Processes
-from evenhand.sweeps._forecast import forecast, probe
-from evenhand.sweeps._run import conduct
+from evenhand.sweeps import forecast as forecasting
+from evenhand.sweeps.backends import Processes
+from evenhand.sweeps.forecast import forecast, probe
+from evenhand.sweeps.run import conduct
 from tests.sweeps.conftest import FILE
 from tests.sweeps.test_scheduler import TOO_MUCH
 

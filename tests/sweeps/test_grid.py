@@ -24,7 +24,7 @@ from evenhand import (
     make_policy,
     run_sweep,
 )
-from evenhand.files._grid import grid_from
+from evenhand.files.grid import grid_from
 from tests.sweeps.conftest import FILE
 
 

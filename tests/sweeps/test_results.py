@@ -22,8 +22,8 @@ from evenhand import (
     run_sweep,
     simulate,
 )
-from evenhand.optimum import _environment
-from evenhand.simulation import _run
+from evenhand.optimum import environment as _environment
+from evenhand.simulation import run as _run
 from tests.sweeps.conftest import FILE
 
 

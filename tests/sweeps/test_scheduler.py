@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from evenhand import InputError, run_sweep, simulate
-from evenhand._base import storage
+from evenhand.core import storage
 from evenhand.errors import EvenhandError
 from evenhand.sweeps import _scheduler as scheduler
-from evenhand.sweeps._backends import Borrowed, Processes
-from evenhand.sweeps._run import conduct
 from evenhand.sweeps._versions import VersionError
+from evenhand.sweeps.backends import Borrowed, Processes
+from evenhand.sweeps.run import conduct
 from tests.sweeps.conftest import FILE, with_a_deadly_one
 
 TOO_MUCH = """

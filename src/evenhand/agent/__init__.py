@@ -2,8 +2,8 @@
 
 from evenhand.agent._agent import Agent
 from evenhand.agent._decision import Decision
-from evenhand.agent._deltas import Deltas
-from evenhand.agent._ledger import Receipt
-from evenhand.agent._reasons import Reason
+from evenhand.learner.decision_log import Receipt
+from evenhand.learner.deltas import Deltas
+from evenhand.learner.reasons import Reason
 
 __all__ = ["Agent", "Decision", "Deltas", "Reason", "Receipt"]

@@ -6,16 +6,20 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from evenhand._base.arrays import Integers, Masks
-from evenhand._base.checks import check_number, fail
-from evenhand.agent import _roster as rosters
 from evenhand.agent import _snapshot as snapshot
-from evenhand.agent._arms import Arms
-from evenhand.agent._cancelling import as_if_never_made
 from evenhand.agent._decision import Decision
-from evenhand.agent._deltas import Deltas, added, check_deltas, difference
-from evenhand.agent._desk import Compiled
-from evenhand.agent._ledger import (
+from evenhand.core.arrays import Integers, Masks
+from evenhand.core.checks import check_number, fail
+from evenhand.core.state import (
+    copied,
+    cumulative_debts,
+)
+from evenhand.errors import FeedbackError, InputError, SnapshotError
+from evenhand.learner import arm_table as rosters
+from evenhand.learner.arm_table import took_part
+from evenhand.learner.arms import Arms
+from evenhand.learner.cancelling import as_if_never_made
+from evenhand.learner.decision_log import (
     END_WORDS,
     Entry,
     Receipt,
@@ -24,13 +28,9 @@ from evenhand.agent._ledger import (
     new_rewards,
     packed,
 )
-from evenhand.agent._reasons import Reason, prices_of, reasons
-from evenhand.agent._roster import took_part
-from evenhand.errors import FeedbackError, InputError, SnapshotError
-from evenhand.policies._state import (
-    copied,
-    cumulative_debts,
-)
+from evenhand.learner.deltas import Deltas, added, check_deltas, difference
+from evenhand.learner.engine import Compiled
+from evenhand.learner.reasons import Reason, prices_of, reasons
 
 
 class Agent(Arms):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evenhand._base.arrays import Integers
-from evenhand.agent._reasons import Reason
+from evenhand.core.arrays import Integers
+from evenhand.learner.reasons import Reason
 
 
 class Decision:

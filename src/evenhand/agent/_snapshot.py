@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.checks import brief, check_whole, fail
-from evenhand.agent._columns import (
+from evenhand.core.checks import brief, check_whole, fail
+from evenhand.core.state import SUMS, copied, new_state
+from evenhand.errors import InputError, SnapshotError
+from evenhand.learner.arm_table import Roster, first_roster, make_roster
+from evenhand.learner.columns import (
     filled,
     ledger_columns,
     ledger_from,
@@ -20,13 +23,10 @@ from evenhand.agent._columns import (
     roster_columns,
     roster_from,
 )
-from evenhand.agent._deltas import ROUNDING, Deltas, check_deltas
-from evenhand.agent._ledger import Ledger
-from evenhand.agent._roster import Roster, first_roster, make_roster
-from evenhand.errors import InputError, SnapshotError
+from evenhand.learner.decision_log import Ledger
+from evenhand.learner.deltas import ROUNDING, Deltas, check_deltas
 from evenhand.policies import Policy, State, make_policy, registered_policies
-from evenhand.policies._policy import plain
-from evenhand.policies._state import SUMS, copied, new_state
+from evenhand.policies.policy import plain
 from evenhand.problem import Problem
 
 FORMAT = "evenhand agent"

@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from evenhand._base.extras import extras_named
 from evenhand.cli._screen import INFEASIBLE, Stopped, errors, say, screen
+from evenhand.core.extras import extras_named
 from evenhand.errors import EvenhandError, InfeasibleFloors
 
 __all__ = ["main"]

@@ -8,7 +8,7 @@ import typer
 
 from evenhand.cli._database import DEFAULT, Database, opened
 from evenhand.cli._screen import say, screen
-from evenhand.service._compaction import compact as fold
+from evenhand.service.compaction import compact as fold
 
 DAY_SECONDS = 86_400.0
 

@@ -11,8 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand import figures
-from evenhand._base.plain import to_json
-from evenhand._base.storage import UnwritableError, staged, write_text
 from evenhand.cli._anytime import (
     BurnInOption,
     ToleranceOption,
@@ -34,12 +32,14 @@ from evenhand.cli._sweeping import (
     tell_failures,
     tell_versions,
 )
+from evenhand.core.plain import to_json
+from evenhand.core.storage import UnwritableError, staged, write_text
 from evenhand.figures import Spot
 from evenhand.files import Settings
-from evenhand.optimum._environment import find_optimum
+from evenhand.optimum.environment import find_optimum
 from evenhand.policies import Policy, make_policy
 from evenhand.results import Results
-from evenhand.simulation._run import MANY_CHECKPOINTS
+from evenhand.simulation.run import MANY_CHECKPOINTS
 from evenhand.sweeps import Grid
 
 COMPARED = "compare.json"

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from evenhand._base.checks import fail
-from evenhand.service._stores import DEFAULT, Store, Unavailable, open_store, safe_url
+from evenhand.core.checks import fail
+from evenhand.service.stores import DEFAULT, Store, Unavailable, open_store, safe_url
 
 __all__ = ["DEFAULT", "Database", "opened", "safe_url"]
 

@@ -14,14 +14,14 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from evenhand._base.checks import brief
-from evenhand._base.provenance import commit
 from evenhand.cli._screen import errors, print_table, say, screen
+from evenhand.core.checks import brief
+from evenhand.core.provenance import commit
 from evenhand.environment import Environment
 from evenhand.errors import EvenhandError, MissingExtra
 from evenhand.problem import Problem
 from evenhand.simulation import simulate
-from evenhand.simulation._runner import available_cores
+from evenhand.simulation.runner import available_cores
 
 REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?\s*([^;]*)")
 EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)['\"]")

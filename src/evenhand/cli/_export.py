@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from evenhand._base.storage import check_writable
 from evenhand.cli._database import DEFAULT, Database, opened
-from evenhand.service._exchange import export_lines
+from evenhand.core.storage import check_writable
+from evenhand.service.exchange import export_lines
 
 
 def export(

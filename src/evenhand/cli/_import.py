@@ -10,7 +10,7 @@ import typer
 
 from evenhand.cli._database import DEFAULT, Database, opened
 from evenhand.cli._screen import say, screen
-from evenhand.service._exchange import import_lines
+from evenhand.service.exchange import import_lines
 
 
 def import_(

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from evenhand.cli._database import DEFAULT, Database, opened
 from evenhand.cli._screen import errors, print_table, say, screen
-from evenhand.service._keys import create_key, revoke_key
+from evenhand.service.keys import create_key, revoke_key
 
 app = typer.Typer(
     name="keys",

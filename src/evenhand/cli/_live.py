@@ -10,9 +10,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from evenhand._base.plain import short_number
 from evenhand.cli._screen import errors, say
-from evenhand.sweeps._board import Board, CellState
+from evenhand.core.plain import short_number
+from evenhand.sweeps.board import Board, CellState
 
 LINE_SECONDS = 30.0
 REFRESH_SECONDS = 0.25

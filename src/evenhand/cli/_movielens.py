@@ -11,15 +11,15 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
-from evenhand._base.checks import check_known, real
-from evenhand._base.plain import to_json
-from evenhand._base.sealed import PROVENANCE_FILE
-from evenhand._base.storage import staged, write_text
 from evenhand.cli._screen import errors, output_folder, print_json, screen
+from evenhand.core.checks import check_known, real
+from evenhand.core.plain import to_json
+from evenhand.core.sealed import PROVENANCE_FILE
+from evenhand.core.storage import staged, write_text
 from evenhand.errors import InfeasibleFloors, InputError
-from evenhand.paper import _movielens as ml
-from evenhand.paper._movielens._drawing import draw_movies
-from evenhand.policies._families import Eta
+from evenhand.paper import movielens as ml
+from evenhand.paper.movielens.drawing import draw_movies
+from evenhand.policies.families import Eta
 
 app = typer.Typer(no_args_is_help=True, help="The movie experiment on MovieLens, or your ratings.")
 

@@ -13,7 +13,7 @@ from evenhand.cli._screen import INFEASIBLE, print_json, screen
 from evenhand.errors import InfeasibleFloors
 from evenhand.files import Settings
 from evenhand.optimum import Optimum
-from evenhand.optimum._environment import find_optimum
+from evenhand.optimum.environment import find_optimum
 
 BAR = 24
 MANY_ARMS = 60

@@ -11,12 +11,12 @@ import typer
 from rich.status import Status
 from rich.text import Text
 
-from evenhand._base.checks import check_choice
-from evenhand._base.storage import write_bytes, write_text
 from evenhand.cli._screen import errors, say, screen
+from evenhand.core.checks import check_choice
+from evenhand.core.storage import write_bytes, write_text
 from evenhand.sweeps import SweepResults
-from evenhand.sweeps._latex import as_latex
-from evenhand.sweeps._page import banner, write_page
+from evenhand.sweeps.latex import as_latex
+from evenhand.sweeps.page import banner, write_page
 
 if TYPE_CHECKING:
     import polars

@@ -23,9 +23,9 @@ from evenhand.cli._sweeping import (
     tell_failures,
     tell_versions,
 )
-from evenhand.paper._measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
+from evenhand.paper.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
 from evenhand.sweeps import Grid, SweepResults
-from evenhand.sweeps._board import Failure
+from evenhand.sweeps.board import Failure
 
 COLOURS = {HOLDS: "green", OTHER_FORM: "yellow", UNDECIDED: "cyan", FAILS: "red"}
 IDS = ", ".join([*paper.experiments(paper.Plan(quick=False)), "movies"])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from evenhand._base.plain import to_json
-from evenhand._base.storage import claimed
+from evenhand.core.plain import to_json
+from evenhand.core.storage import claimed
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,8 +9,6 @@ import typer
 from rich.table import Table
 
 from evenhand import figures
-from evenhand._base.plain import to_json
-from evenhand._base.storage import write_text
 from evenhand.cli._screen import print_table
 from evenhand.cli._sweeping import (
     FAILED,
@@ -24,8 +22,11 @@ from evenhand.cli._sweeping import (
     tell_failures,
     tell_versions,
 )
-from evenhand.science import _games, _study
-from evenhand.science._scores import Score, scores_of, winners
+from evenhand.core.plain import to_json
+from evenhand.core.storage import write_text
+from evenhand.science import games as _games
+from evenhand.science import study as _study
+from evenhand.science.scores import Score, scores_of, winners
 
 
 def study(

@@ -23,12 +23,12 @@ from evenhand.cli._sweeping import (
     tell_versions,
 )
 from evenhand.errors import InputError
-from evenhand.simulation._runner import worker_count
+from evenhand.simulation.runner import worker_count
 from evenhand.sweeps import Grid, SweepResults
-from evenhand.sweeps import _folder as disk
-from evenhand.sweeps._board import Board
-from evenhand.sweeps._cells import Place
-from evenhand.sweeps._forecast import Forecast, forecast
+from evenhand.sweeps import folder as disk
+from evenhand.sweeps.board import Board
+from evenhand.sweeps.cells import Place
+from evenhand.sweeps.forecast import Forecast, forecast
 
 MANY_CELLS = 20
 

@@ -12,10 +12,10 @@ from evenhand.cli._live import LiveTable
 from evenhand.cli._screen import Stopped, errors, say
 from evenhand.errors import InputError
 from evenhand.sweeps import Grid, SweepResults
-from evenhand.sweeps import _folder as disk
-from evenhand.sweeps._backends import Backend, check_backend, open_backend
-from evenhand.sweeps._board import Board
-from evenhand.sweeps._run import Outcome, conduct, conduct_in_memory
+from evenhand.sweeps import folder as disk
+from evenhand.sweeps.backends import Backend, check_backend, open_backend
+from evenhand.sweeps.board import Board
+from evenhand.sweeps.run import Outcome, conduct, conduct_in_memory
 
 FAILED = 4
 MANY_FAILURES = 20

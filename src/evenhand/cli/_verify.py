@@ -7,7 +7,7 @@ from rich.table import Table
 
 from evenhand.cli._database import DEFAULT, Database, opened
 from evenhand.cli._screen import print_table, say, screen
-from evenhand.service._recount import verify as recount
+from evenhand.service.recount import verify as recount
 
 FEW = 10
 

@@ -21,10 +21,10 @@ from evenhand.cli._sweeping import (
     tell_failures,
     tell_versions,
 )
-from evenhand.paper._measurement import FAILS, HOLDS, UNDECIDED
+from evenhand.paper.measurement import FAILS, HOLDS, UNDECIDED
 from evenhand.science import Effort, Verification
 from evenhand.science import verify_science as verify
-from evenhand.science._checks import counted
+from evenhand.science.checks import counted
 from evenhand.sweeps import Grid, SweepResults
 
 COLOURS = {HOLDS: "green", UNDECIDED: "cyan", FAILS: "red"}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from uuid import uuid4
 
-from evenhand._base.checks import Limits, check_number, check_whole, fail
+from evenhand.core.checks import Limits, check_number, check_whole, fail
 from evenhand.errors import ServiceError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from evenhand._base.extras import load
 from evenhand.client._calls import (
     Attempts,
     Call,
@@ -23,6 +22,7 @@ from evenhand.client._calls import (
     parsed,
 )
 from evenhand.client._delivery import Telling
+from evenhand.core.extras import load
 from evenhand.errors import ServiceError
 
 log = logging.getLogger(__name__)

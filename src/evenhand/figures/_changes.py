@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evenhand._base.extras import load
+from evenhand.core.extras import load
 from evenhand.figures._style import Line, band, legend_below, new, styled
 from evenhand.results import Results
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
-from evenhand._base.extras import load
+from evenhand.core.arrays import Floats
+from evenhand.core.extras import load
 from evenhand.figures._style import COLOURS, Line, band, canvas, colour, literal, new, styled
 from evenhand.results import Results
 

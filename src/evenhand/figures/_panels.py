@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._base.extras import load
+from evenhand.core.extras import load
 from evenhand.figures._style import COLOURS, Line, band, colour, legend_below, new, styled
 from evenhand.results import Curve, Results
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
 
-from evenhand._base.extras import load
-from evenhand._base.storage import write_bytes
+from evenhand.core.extras import load
+from evenhand.core.storage import write_bytes
 from evenhand.results import Curve
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers
 from evenhand.figures._style import COLOURS, colour, legend_below, literal, new, styled
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """One TOML grammar: environments, simulations and grids; parser and writer together."""
 
-from evenhand.files._describe import describe_environment, describe_policies, describe_simulation
 from evenhand.files._environment import environment_from
 from evenhand.files._policies import policies_from
-from evenhand.files._simulation import Settings
+from evenhand.files.describe import describe_environment, describe_policies, describe_simulation
+from evenhand.files.simulation import Settings
 
 __all__ = [
     "Settings",

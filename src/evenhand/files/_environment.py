@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand._base.checks import check_choice, check_known, check_tables, fail
-from evenhand._base.toml import ARM_KEYS, arm_tables, parse_toml
 from evenhand.availability import Availability, Independent, Joint, Trace
+from evenhand.core.checks import check_choice, check_known, check_tables, fail
+from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml
 from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded, Rewards
 from evenhand.errors import InputError
 from evenhand.problem import Problem

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from evenhand._base.checks import as_list, check_tables
+from evenhand.core.checks import as_list, check_tables
 from evenhand.errors import InputError
-from evenhand.policies._labels import check_labels
-from evenhand.policies._policy import Policy
-from evenhand.policies._registry import make_policy
+from evenhand.policies.labels import check_labels
+from evenhand.policies.policy import Policy
+from evenhand.policies.registry import make_policy
 
 
 def policies_from(tables: object) -> dict[str, Policy]:

@@ -9,12 +9,12 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._base.arrays import Integers
-from evenhand._base.checks import Limits, check_choice, check_number, fail
-from evenhand._base.nature import change_nature, draw_awake, draw_rewards, own_nature
+from evenhand.core.arrays import Integers
+from evenhand.core.checks import Limits, check_choice, check_number, fail
+from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
+from evenhand.core.round import REMEMBERING, Forms, choose
+from evenhand.core.state import new_state
 from evenhand.environment import Environment
-from evenhand.policies._state import new_state
-from evenhand.policies._steps import REMEMBERING, Forms, choose
 from evenhand.problem import Problem
 
 ENVIRONMENT_ID = "evenhand/FairBandit-v0"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers
 
 NEGLIGIBLE = 1e-30
 

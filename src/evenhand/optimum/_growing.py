@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
+from evenhand.core.arrays import Floats
 from evenhand.errors import EvenhandError
 
 # Strategies of HiGHS. Columns that are added leave a basis feasible for the primal simplex.

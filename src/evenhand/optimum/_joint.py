@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers, Masks
+from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.errors import EvenhandError
 from evenhand.optimum._growing import SMALLEST_ENTRY, Answer, GrowingProgram
 

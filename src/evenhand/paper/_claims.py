@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from evenhand.paper._evidence import OTHERS, PUBLISHED, Evidence, Pairing
-from evenhand.paper._measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED, Bound, Measurement
+from evenhand.paper.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED, Bound, Measurement
 
 
 class Measured(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand import figures
 from evenhand.figures import LINE_STYLES, Line, Scaling
 from evenhand.paper._evidence import Evidence
-from evenhand.paper._settings import FORMS, NAMES, PANELS, label_of, title_of
+from evenhand.paper.settings import FORMS, NAMES, PANELS, label_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

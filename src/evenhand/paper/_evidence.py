@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
+from evenhand.core.arrays import Floats
 from evenhand.optimum import Optimum
-from evenhand.optimum._bounds import lfg_bound, paper_eta, tscsf_b_bound
-from evenhand.optimum._environment import find_optimum
-from evenhand.paper._measurement import Measurement
-from evenhand.paper._settings import SETTING_2, Plan, Setting, label_of
+from evenhand.optimum.bounds import lfg_bound, paper_eta, tscsf_b_bound
+from evenhand.optimum.environment import find_optimum
+from evenhand.paper.measurement import Measurement
+from evenhand.paper.settings import SETTING_2, Plan, Setting, label_of
 from evenhand.results import Curve, Results
 
 

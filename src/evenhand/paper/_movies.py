@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evenhand._base.plain import finite
-from evenhand._base.sealed import open_json, sealed_json
-from evenhand._base.storage import write_bytes
+from evenhand.core.plain import finite
+from evenhand.core.sealed import open_json, sealed_json
+from evenhand.core.storage import write_bytes
 from evenhand.errors import InputError
-from evenhand.paper._movielens._experiment import (
+from evenhand.paper.movielens.experiment import (
     MOVIES,
     Choices,
     Data,
@@ -17,11 +17,11 @@ from evenhand.paper._movielens._experiment import (
     movie_grid,
     outcome_of,
 )
-from evenhand.paper._movielens._sample import write_sample
-from evenhand.paper._settings import SEED, Plan
+from evenhand.paper.movielens.sample import write_sample
+from evenhand.paper.settings import SEED, Plan
 from evenhand.results import Results
 from evenhand.sweeps import SweepResults
-from evenhand.sweeps._grid import Grid
+from evenhand.sweeps.grid import Grid
 
 SUMMARY, SAMPLE = "movies.json", "sample"
 SAMPLE_RATINGS, SAMPLE_USERS = 250_000, 42_000

@@ -8,14 +8,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from evenhand._base.html import Field, Section, bullets, gallery, page, table
-from evenhand._base.storage import write_text
+from evenhand.core.html import Field, Section, bullets, gallery, page, table
+from evenhand.core.storage import write_text
 from evenhand.paper._claims import Verdict
 from evenhand.paper._drawing import Drawn
 from evenhand.paper._evidence import Evidence
-from evenhand.paper._measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
-from evenhand.paper._movielens._releases import SYNTHETIC
-from evenhand.paper._settings import SEED, SETTING_1, SETTING_2, Setting
+from evenhand.paper.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
+from evenhand.paper.movielens.releases import SYNTHETIC
+from evenhand.paper.settings import SEED, SETTING_1, SETTING_2, Setting
 
 STYLES = {HOLDS: "good", OTHER_FORM: "warn", UNDECIDED: "open", FAILS: "bad"}
 SHORT = {OTHER_FORM: "other form only"}

@@ -7,18 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from evenhand._base.checks import check_known
-from evenhand._base.plain import to_json
-from evenhand._base.storage import claimed, write_text
+from evenhand.core.checks import check_known
+from evenhand.core.plain import to_json
+from evenhand.core.storage import claimed, write_text
 from evenhand.errors import InputError
 from evenhand.paper._claims import Verdict, judge_all
 from evenhand.paper._drawing import Drawn, draw
 from evenhand.paper._evidence import Evidence
-from evenhand.paper._movielens._claims import movie_claims
-from evenhand.paper._movielens._drawing import draw_movies
-from evenhand.paper._movielens._experiment import MOVIES
-from evenhand.paper._movielens._reader import open_release
-from evenhand.paper._movielens._releases import MARK
 from evenhand.paper._movies import (
     SAMPLE,
     finished_movies,
@@ -28,12 +23,17 @@ from evenhand.paper._movies import (
 )
 from evenhand.paper._page import write_page
 from evenhand.paper._section5 import section_5
-from evenhand.paper._settings import ETA_MARK, SEED, Plan, experiments, grid_of
+from evenhand.paper.movielens.claims import movie_claims
+from evenhand.paper.movielens.drawing import draw_movies
+from evenhand.paper.movielens.experiment import MOVIES
+from evenhand.paper.movielens.reader import open_release
+from evenhand.paper.movielens.releases import MARK
+from evenhand.paper.settings import ETA_MARK, SEED, Plan, experiments, grid_of
 from evenhand.results import Results
 from evenhand.sweeps import Grid, SweepResults
-from evenhand.sweeps._backends import Threads
-from evenhand.sweeps._folder import ABOUT
-from evenhand.sweeps._run import conduct
+from evenhand.sweeps.backends import Threads
+from evenhand.sweeps.folder import ABOUT
+from evenhand.sweeps.run import conduct
 
 SETTINGS = "settings"
 

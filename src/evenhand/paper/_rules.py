@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from evenhand.optimum._bounds import paper_eta
+from evenhand.optimum.bounds import paper_eta
 from evenhand.paper._claims import Measured, Rule
 from evenhand.paper._evidence import Evidence, Pairing
-from evenhand.paper._measurement import Bound, Measurement
-from evenhand.paper._settings import ETAS, NAMES, PANELS, SETTING_1, SETTING_2, Plan
+from evenhand.paper.measurement import Bound, Measurement
+from evenhand.paper.settings import ETAS, NAMES, PANELS, SETTING_1, SETTING_2, Plan
 
 TOLERANCE = 0.001
 CLOSE = 0.005

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.paper import _rules as rules
 from evenhand.paper._claims import Claim
-from evenhand.paper._settings import PANELS, Plan
+from evenhand.paper.settings import PANELS, Plan
 
 
 def section_5(plan: Plan) -> tuple[Claim, ...]:

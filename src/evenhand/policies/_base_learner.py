@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand._base.checks import check_choice
-from evenhand._base.terms import Terms
-from evenhand.policies._families import WithSamples
-from evenhand.policies._lfg import upper_bound
-from evenhand.policies._policy import Randomness
-from evenhand.policies._state import State, faded
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import check_choice
+from evenhand.core.state import State, faded
+from evenhand.core.terms import Terms
+from evenhand.policies.families import WithSamples
+from evenhand.policies.lfg import upper_bound
+from evenhand.policies.policy import Randomness
 
 BaseLearner: TypeAlias = Literal["thompson", "ucb"]
 

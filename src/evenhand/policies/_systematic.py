@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Masks
-from evenhand.policies._chances import Lines, best_of_lines
+from evenhand.core.arrays import Floats, Masks
+from evenhand.policies.probabilities import Lines, best_of_lines
 
 MANY_ARMS = 100
 

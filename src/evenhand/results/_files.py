@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._base.extras import load
-from evenhand._base.sealed import (
+from evenhand.core.extras import load
+from evenhand.core.sealed import (
     ARMS_FILE,
     PROVENANCE_FILE,
     ROUNDS_FILE,
@@ -18,10 +18,10 @@ from evenhand._base.sealed import (
     sealed_json,
     sealed_parquet,
 )
-from evenhand._base.storage import claimed, write_set
+from evenhand.core.storage import claimed, write_set
 from evenhand.errors import InputError
-from evenhand.results._anytime import Marks
 from evenhand.results._tables import arms_table, from_tables, rounds_table
+from evenhand.results.anytime import Marks
 
 if TYPE_CHECKING:
     from evenhand.results._results import Results

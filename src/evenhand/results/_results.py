@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand._base.checks import check_known, check_whole
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import check_known, check_whole
 from evenhand.errors import InputError
-from evenhand.results._anytime import AnytimeFigures, Marks, Moments
 from evenhand.results._files import read_results, write_results
 from evenhand.results._tables import arms_table, rounds_table
+from evenhand.results.anytime import AnytimeFigures, Marks, Moments
 
 if TYPE_CHECKING:
     import polars

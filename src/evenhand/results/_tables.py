@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._base.extras import load
-from evenhand.results._anytime import BY_ARM, Moments
+from evenhand.core.extras import load
+from evenhand.results.anytime import BY_ARM, Moments
 
 if TYPE_CHECKING:
     import polars

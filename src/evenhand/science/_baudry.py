@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from evenhand.environment import Environment
-from evenhand.paper._measurement import Bound, Measurement
+from evenhand.paper.measurement import Bound, Measurement
 from evenhand.policies import make_policy
 from evenhand.problem import Problem
-from evenhand.science._checks import Check, Effort, Found, Source, Trial
 from evenhand.science._laws import lai_robbins
+from evenhand.science.checks import Check, Effort, Found, Source, Trial
 
 REFERENCE = (
     "Baudry, Merlis, Molina, Richard, Perchet: Multi-armed bandits with guaranteed revenue per "

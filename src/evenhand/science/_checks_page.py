@@ -7,9 +7,9 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from evenhand._base.html import Field, Section, page, table
-from evenhand.paper._measurement import FAILS, HOLDS, UNDECIDED
-from evenhand.science._checks import SEED, Effort, Source, Verdict, counted
+from evenhand.core.html import Field, Section, page, table
+from evenhand.paper.measurement import FAILS, HOLDS, UNDECIDED
+from evenhand.science.checks import SEED, Effort, Source, Verdict, counted
 
 STYLES = {HOLDS: "good", UNDECIDED: "open", FAILS: "bad"}
 LEAD = "Problems that somebody else set, answers that somebody else gave, and laws that must hold."

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from evenhand.environment import Environment
-from evenhand.paper._measurement import Bound, Measurement
+from evenhand.paper.measurement import Bound, Measurement
 from evenhand.policies import make_policy
 from evenhand.problem import Problem
-from evenhand.science._checks import Check, Effort, Found, Source, Trial
 from evenhand.science._laws import best_ordering, lai_robbins, neighbour_gaps
+from evenhand.science.checks import Check, Effort, Found, Source, Trial
 
 SLEEPY_MEANS = (0.9, 0.75, 0.6, 0.4, 0.2)
 SLEEPY_CHANCES = (0.3, 0.5, 0.6, 0.8, 1.0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evenhand.environment import Environment
-from evenhand.paper._measurement import Bound, Measurement
+from evenhand.paper.measurement import Bound, Measurement
 from evenhand.policies import make_policy
 from evenhand.problem import Problem
-from evenhand.science._checks import Check, Effort, Found, Source, Trial
+from evenhand.science.checks import Check, Effort, Found, Source, Trial
 
 HORIZON = 20_000
 ROUNDING = 1e-9

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from evenhand.optimum import lfg_bound
-from evenhand.paper._measurement import Bound, Measurement
-from evenhand.paper._settings import SETTING_1
+from evenhand.paper.measurement import Bound, Measurement
+from evenhand.paper.settings import SETTING_1
 from evenhand.policies import make_policy
-from evenhand.science._checks import Check, Effort, Found, Source, Trial
+from evenhand.science.checks import Check, Effort, Found, Source, Trial
 
 REFERENCE = (
     "Li, Liu, Ji: Combinatorial Sleeping Bandits with Fairness Constraints, INFOCOM 2019; the "

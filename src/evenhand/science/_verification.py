@@ -6,10 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evenhand._base.plain import to_json
-from evenhand._base.storage import write_text
+from evenhand.core.plain import to_json
+from evenhand.core.storage import write_text
 from evenhand.science._baudry import experiment_1, experiment_5
-from evenhand.science._checks import (
+from evenhand.science._checks_page import checks_page
+from evenhand.science._classics import bernoulli_bandits, sleeping_experts
+from evenhand.science._closed_forms import closed_forms
+from evenhand.science._li import own_setting
+from evenhand.science.checks import (
     SEED,
     Effort,
     Source,
@@ -18,10 +22,6 @@ from evenhand.science._checks import (
     grid_of,
     judge_sources,
 )
-from evenhand.science._checks_page import checks_page
-from evenhand.science._classics import bernoulli_bandits, sleeping_experts
-from evenhand.science._closed_forms import closed_forms
-from evenhand.science._li import own_setting
 from evenhand.sweeps import Grid, SweepResults
 
 SOURCES: tuple[Callable[[Effort], Source], ...] = (

@@ -13,8 +13,8 @@ import numpy as np
 from evenhand.availability import Availability, Joint, Trace
 from evenhand.environment import Change, Environment
 from evenhand.errors import InfeasibleFloors
-from evenhand.optimum._environment import find_optimum
-from evenhand.optimum._feasibility import headroom
+from evenhand.optimum.environment import find_optimum
+from evenhand.optimum.feasibility import headroom
 from evenhand.problem import Problem
 
 World = Callable[[np.random.Generator, int], Environment]

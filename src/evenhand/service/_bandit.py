@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evenhand._base.arrays import Integers
-from evenhand._base.checks import fail
-from evenhand.agent._arms import Arms
-from evenhand.agent._cancelling import as_if_never_made
-from evenhand.agent._desk import Compiled
-from evenhand.agent._ledger import Entry
-from evenhand.agent._reasons import prices_of
-from evenhand.agent._roster import Roster, mask_of_names, took_part
-from evenhand.policies._state import cumulative_debts
-from evenhand.policies._steps import flipped
+from evenhand.core.arrays import Integers
+from evenhand.core.checks import fail
+from evenhand.core.round import flipped
+from evenhand.core.state import cumulative_debts
+from evenhand.learner.arm_table import Roster, mask_of_names, took_part
+from evenhand.learner.arms import Arms
+from evenhand.learner.cancelling import as_if_never_made
+from evenhand.learner.decision_log import Entry
+from evenhand.learner.engine import Compiled
+from evenhand.learner.reasons import prices_of
 from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import Counters
 from evenhand.service._edition import Edition, serving_policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET
 
-from evenhand._base.checks import NAME_RULE, fail, is_name
+from evenhand.core.checks import NAME_RULE, fail, is_name
 from evenhand.service._bandit import Bandit
 from evenhand.service._bodies import MOST_ARMS, ArmShown, BanditBody, FeedbackRule
 from evenhand.service._commands import Alter, AlterArm, Create, Delete, Join, Retire
@@ -14,8 +14,8 @@ from evenhand.service._edition import Edition
 from evenhand.service._events import Change
 from evenhand.service._names import DOTS
 from evenhand.service._refusals import conflict, not_found
-from evenhand.service._stores._store import Transaction
 from evenhand.service._work import Answer, Work
+from evenhand.service.stores.protocol import Transaction
 
 
 def create(transaction: Transaction, works: dict[str, Work], command: Create, now: float) -> Answer:

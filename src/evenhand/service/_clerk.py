@@ -21,10 +21,10 @@ from evenhand.service._counters import unpacked
 from evenhand.service._edition import Edition
 from evenhand.service._machine import Machine
 from evenhand.service._refusals import Refusal, not_found, of_floors, of_input
-from evenhand.service._stores import Store
-from evenhand.service._stores._store import Locked, Transaction
 from evenhand.service._why import Recent
 from evenhand.service._work import Answer, Work
+from evenhand.service.stores import Store
+from evenhand.service.stores.protocol import Locked, Transaction
 
 Late: TypeAlias = Callable[[Sequence[str]], Sequence[Command]]
 DEEDS: Mapping[type, Callable[[Work, Any], Answer]] = {
@@ -56,7 +56,7 @@ class Clerk:
     --------
     >>> from evenhand.service._bodies import Arm, BanditBody
     >>> from evenhand.service._edition import first_edition
-    >>> from evenhand.service._stores import open_store
+    >>> from evenhand.service.stores import open_store
     >>> clerk = Clerk(open_store("memory:"))
     >>> body = BanditBody([Arm("news", floor=0.5), Arm("arts")], plays=1)
     >>> made, asked = clerk.carry_out(

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from evenhand._base.checks import is_name
+from evenhand.core.checks import is_name
 from evenhand.service._bodies import (
     ArmChange,
     ArmValues,

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from evenhand._base.checks import fail
-from evenhand.service._stores import DEFAULT
+from evenhand.core.checks import fail
+from evenhand.service.stores import DEFAULT
 
 
 class Config(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

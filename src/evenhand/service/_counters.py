@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Integers
-from evenhand.policies._state import State, new_state
+from evenhand.core.arrays import Integers
+from evenhand.core.state import State, new_state
 
 WHOLE = 8
 HEADER = WHOLE + 1

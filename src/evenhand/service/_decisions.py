@@ -8,10 +8,10 @@ from itertools import count
 
 import numpy as np
 
-from evenhand._base.checks import brief
-from evenhand.agent._ledger import END_WORDS
-from evenhand.agent._roster import mask_of_names
+from evenhand.core.checks import brief
 from evenhand.errors import InputError
+from evenhand.learner.arm_table import mask_of_names
+from evenhand.learner.decision_log import END_WORDS
 from evenhand.service._bodies import DecisionMade
 from evenhand.service._commands import Ask, Cancel, Command, Note, Tell
 from evenhand.service._events import Explained, History, Made

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from evenhand.service._keys import find_key
 from evenhand.service._refusals import Refusal
-from evenhand.service._stores._store import Key
+from evenhand.service.keys import find_key
+from evenhand.service.stores.protocol import Key
 
 
 class Door:

@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from evenhand._base.checks import fail
-from evenhand._base.plain import finite
-from evenhand.agent._columns import roster_columns, roster_from
-from evenhand.agent._roster import Roster, first_roster
-from evenhand.optimum._solve import check_fitting
+from evenhand.core.checks import fail
+from evenhand.core.plain import finite
+from evenhand.learner.arm_table import Roster, first_roster
+from evenhand.learner.columns import roster_columns, roster_from
+from evenhand.optimum.solver import check_fitting
 from evenhand.policies import Policy, make_policy
 from evenhand.problem import Problem
 from evenhand.service._bodies import ArmShown, BanditBody, BanditShown, FeedbackRule, Words

@@ -1,7 +1,7 @@
 """What is written to the log, and what the log knows of one decision.
 
 A bandit's log is the truth: events in the order of their commits, numbered from 1 without gaps,
-never changed. Counters are sums over it (:mod:`evenhand.service._recount`).
+never changed. Counters are sums over it (:mod:`evenhand.service.recount`).
 """
 
 from __future__ import annotations

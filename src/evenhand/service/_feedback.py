@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand._base.checks import brief
+from evenhand.core.checks import brief
 from evenhand.service._bodies import FeedbackItem, FeedbackResult, FeedbackResults
 from evenhand.service._commands import ExpireOverdue, Tell
 from evenhand.service._events import Expired, History, Made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
-from evenhand._base.checks import NAME_RULE, brief, is_name
+from evenhand.core.checks import NAME_RULE, brief, is_name
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service import _commands as commands
 from evenhand.service._bodies import (

@@ -20,7 +20,7 @@ from evenhand.service._operations import Call, Reply
 from evenhand.service._reading import newest_decisions
 from evenhand.service._refusals import Refusal, not_found
 from evenhand.service._state import state_now
-from evenhand.service._stores._store import View
+from evenhand.service.stores.protocol import View
 
 if TYPE_CHECKING:
     from evenhand.service._service import Service

@@ -16,10 +16,10 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from evenhand._base.nature import Awake
-from evenhand.agent._desk import PAYS_FROM
-from evenhand.optimum._solve import solve
-from evenhand.policies._state import new_state
+from evenhand.core.nature import Awake
+from evenhand.core.state import new_state
+from evenhand.learner.engine import PAYS_FROM
+from evenhand.optimum.solver import solve
 from evenhand.service._bandit import Bandit
 from evenhand.service._bodies import Arm, BanditBody, Words
 from evenhand.service._edition import Edition, first_edition

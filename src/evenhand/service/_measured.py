@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
-from evenhand._base.machine import maker
-from evenhand._base.terms import plays_due
-from evenhand.agent._roster import rounds_present
+from evenhand.core.arrays import Floats
+from evenhand.core.fading import rounds_lived
+from evenhand.core.jit import maker
+from evenhand.core.state import State, awake_rates, cumulative_debts, posterior_means
+from evenhand.core.terms import plays_due
 from evenhand.errors import Certificate, InfeasibleFloors
-from evenhand.optimum._feasibility import worst_prefix
-from evenhand.policies._forgetting import rounds_lived
-from evenhand.policies._priced import PricedMemory, refresh_prices
-from evenhand.policies._state import State, awake_rates, cumulative_debts, posterior_means
+from evenhand.learner.arm_table import rounds_present
+from evenhand.optimum.feasibility import worst_prefix
+from evenhand.policies.priced import PricedMemory, refresh_prices
 from evenhand.service._bodies import Standing
 from evenhand.service._edition import Edition, serving_policy
 

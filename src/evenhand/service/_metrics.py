@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from evenhand.service._bodies import FeedbackResult
 from evenhand.service._reading import find_bandit
 from evenhand.service._state import gauges
-from evenhand.service._stores._store import View
+from evenhand.service.stores.protocol import View
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from evenhand._base.checks import brief
+from evenhand.core.checks import brief
 from evenhand.service._refusals import bad_input, no_json, of_body
 
 if TYPE_CHECKING:

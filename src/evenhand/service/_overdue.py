@@ -7,8 +7,8 @@ import time
 
 from evenhand.service._counters import unpacked
 from evenhand.service._edition import Edition
-from evenhand.service._stores import Store
-from evenhand.service._stores._store import Head, View
+from evenhand.service.stores import Store
+from evenhand.service.stores.protocol import Head, View
 
 
 class Overdue:

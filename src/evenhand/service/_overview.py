@@ -6,8 +6,8 @@ import threading
 
 from evenhand.service._reading import find_bandit
 from evenhand.service._state import glance_of
-from evenhand.service._stores._store import View
 from evenhand.service._views import BanditGlance, Glances
+from evenhand.service.stores.protocol import View
 
 
 class Overview:

@@ -23,8 +23,8 @@ from evenhand.service._events import (
     histories,
 )
 from evenhand.service._refusals import folded, not_found
-from evenhand.service._stores._store import Head, View
 from evenhand.service._views import DecisionList, DecisionListed
+from evenhand.service.stores.protocol import Head, View
 
 # After so many bytes a page of a log ends, whatever its limit: the cursor leads on.
 MOST_BYTES = 4_000_000

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from evenhand._base.checks import LONG, brief
+from evenhand.core.checks import LONG, brief
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service._bodies import CertificateShown, ProblemShown
 

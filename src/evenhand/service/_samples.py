@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
-from evenhand.agent._roster import rounds_present
-from evenhand.policies._state import cumulative_debts
+from evenhand.core.arrays import Floats
+from evenhand.core.state import cumulative_debts
+from evenhand.learner.arm_table import rounds_present
 from evenhand.service._bandit import Bandit
 from evenhand.service._commands import TakeSample
-from evenhand.service._stores import Store
-from evenhand.service._stores._store import Sample
 from evenhand.service._work import Answer, Work
+from evenhand.service.stores import Store
+from evenhand.service.stores.protocol import Sample
 
 STEP_SECONDS = 5
 HOUR, DAY = 3_600, 86_400

@@ -10,11 +10,11 @@ from typing import Any
 
 import uvicorn
 
-from evenhand._base.checks import fail
+from evenhand.core.checks import fail
 from evenhand.service._config import Config
 from evenhand.service._door import is_loopback
 from evenhand.service._service import Service
-from evenhand.service._stores import Unavailable, open_store, safe_url
+from evenhand.service.stores import Unavailable, open_store, safe_url
 
 # Requests under way have this long to finish; the rest of ten seconds is for the store.
 GRACE_SECONDS = 4

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import msgspec
 from starlette.routing import Route, Router
 
-from evenhand._base.checks import is_name
+from evenhand.core.checks import is_name
 from evenhand.service._api_page import api_page
 from evenhand.service._clerk import Clerk
 from evenhand.service._config import Config
@@ -29,9 +29,9 @@ from evenhand.service._overview import Overview
 from evenhand.service._pages import read_files
 from evenhand.service._refusals import MEDIA_TYPE, Refusal, not_found
 from evenhand.service._routes import OPERATIONS
-from evenhand.service._stores import Store, Unavailable
-from evenhand.service._stores._store import View
 from evenhand.service._writer import Writer
+from evenhand.service.stores import Store, Unavailable
+from evenhand.service.stores.protocol import View
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

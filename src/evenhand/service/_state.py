@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._base.arrays import Floats
-from evenhand._base.extras import load
-from evenhand.agent._reasons import TAIL
+from evenhand.core.arrays import Floats
+from evenhand.core.extras import load
+from evenhand.core.state import faded, posterior
 from evenhand.errors import Certificate, InfeasibleFloors
-from evenhand.optimum._feasibility import headroom
-from evenhand.policies._state import faded, posterior
+from evenhand.learner.reasons import TAIL
+from evenhand.optimum.feasibility import headroom
 from evenhand.service._bodies import ArmState, BanditState, CertificateShown, Warned
 from evenhand.service._edition import serving_policy
 from evenhand.service._machine import Machine
 from evenhand.service._measured import ENOUGH_ROUNDS, Measured, in_words
 from evenhand.service._reading import Found, find_bandit
-from evenhand.service._stores._store import View
 from evenhand.service._views import BanditGlance
+from evenhand.service.stores.protocol import View
 
 
 def state_now(view: View, name: str, machine: Machine) -> BanditState:

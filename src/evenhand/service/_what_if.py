@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand._base.nature import Awake
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.nature import Awake
 from evenhand.errors import InfeasibleFloors
-from evenhand.optimum._solve import Optimum, solve
+from evenhand.optimum.solver import Optimum, solve
 from evenhand.service._bodies import CertificateShown
 from evenhand.service._measured import Measured, in_words
 from evenhand.service._reading import Found

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand.agent._reasons import prices_of, reasons
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.round import steps_of
+from evenhand.core.state import copied
+from evenhand.learner.reasons import prices_of, reasons
 from evenhand.policies import Policy
-from evenhand.policies._policy import Moment
-from evenhand.policies._state import copied
-from evenhand.policies._steps import steps_of
+from evenhand.policies.policy import Moment
 from evenhand.service._bodies import Reason
 
 KEPT = 50

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from evenhand.agent._roster import Roster
+from evenhand.learner.arm_table import Roster
 from evenhand.service._bandit import Bandit
 from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import packed, unpacked
 from evenhand.service._edition import Edition, check_floors
 from evenhand.service._events import Change, Event, History, Kind, Made, encode, histories
-from evenhand.service._stores._store import Head, Transaction
 from evenhand.service._why import Source
+from evenhand.service.stores.protocol import Head, Transaction
 
 
 class Answer(NamedTuple):

@@ -22,8 +22,8 @@ from evenhand.service._commands import Command, ExpireOverdue
 from evenhand.service._overdue import Overdue
 from evenhand.service._refusals import Refusal
 from evenhand.service._samples import Sampling
-from evenhand.service._stores import Full, Unavailable
 from evenhand.service._work import Answer
+from evenhand.service.stores import Full, Unavailable
 
 LARGEST_BATCH = 256
 TICK_SECONDS = 0.5

@@ -1,6 +1,6 @@
 """Simulation: one readable engine, one compiled engine, the same bits."""
 
-from evenhand._base.delay import Geometric
-from evenhand.simulation._runner import simulate
+from evenhand.core.delay import Geometric
+from evenhand.simulation.runner import simulate
 
 __all__ = ["Geometric", "simulate"]

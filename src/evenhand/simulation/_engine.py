@@ -6,11 +6,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from evenhand._base.delay import draw_wait
-from evenhand._base.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.policies._steps import choose, explore, steps_of
-from evenhand.simulation._run import Record, Run, Streams, Watch, new_record
+from evenhand.core.delay import draw_wait
+from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
+from evenhand.core.round import choose, explore, steps_of
 from evenhand.simulation._tally import count_moment
+from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
 
 
 def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:

@@ -7,8 +7,8 @@ import time
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from evenhand._base.extras import load
-from evenhand._base.plain import short_number
+from evenhand.core.extras import load
+from evenhand.core.plain import short_number
 
 PATIENCE_SECONDS = 1.0
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand.results._anytime import Marks, Moments
+from evenhand.core.arrays import Floats, Integers
+from evenhand.results.anytime import Marks, Moments
 
 # Windows under way at the same time, and numbers to keep of them, unless there are more arms.
 MOST_WINDOWS = 1_000

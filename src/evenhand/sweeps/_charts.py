@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.extras import load
-from evenhand._base.plain import format_value
+from evenhand.core.extras import load
+from evenhand.core.plain import format_value
 from evenhand.figures import LINE_STYLES, Heat, Line
 from evenhand.sweeps._results import SweepResults
 

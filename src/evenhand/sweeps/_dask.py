@@ -11,10 +11,10 @@ from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from evenhand._base.extras import load
-from evenhand._base.provenance import matching_versions, version_differences
+from evenhand.core.extras import load
+from evenhand.core.provenance import matching_versions, version_differences
 from evenhand.errors import EvenhandError, InputError
-from evenhand.simulation._runner import worker_count
+from evenhand.simulation.runner import worker_count
 from evenhand.sweeps._tasks import Part, Task, play_task
 
 ANSWER_SECONDS = 5

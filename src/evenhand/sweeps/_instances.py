@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from evenhand._base.arrays import Floats
+from evenhand.core.arrays import Floats
 from evenhand.environment import Environment
 from evenhand.generate import Generated
-from evenhand.optimum._environment import Best, best_up_to, find_best
-from evenhand.simulation._run import checkpoints
+from evenhand.optimum.environment import Best, best_up_to, find_best
+from evenhand.simulation.run import checkpoints
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._base.arrays import Floats, Integers
-from evenhand._base.extras import load
-from evenhand._base.sealed import about_parquet
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.extras import load
+from evenhand.core.sealed import about_parquet
 from evenhand.errors import InputError
-from evenhand.results._anytime import Moments
-from evenhand.simulation._run import Record
+from evenhand.results.anytime import Moments
+from evenhand.simulation.run import Record
 from evenhand.sweeps._instances import Prepared
 from evenhand.sweeps._versions import short_digest
 

@@ -12,25 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._base.checks import brief, check_known, check_whole
-from evenhand._base.extras import load
-from evenhand._base.provenance import version_differences
-from evenhand._base.sealed import sealed_parquet
-from evenhand._base.storage import write_bytes
+from evenhand.core.checks import brief, check_known, check_whole
+from evenhand.core.extras import load
+from evenhand.core.provenance import version_differences
+from evenhand.core.sealed import sealed_parquet
+from evenhand.core.storage import write_bytes
 from evenhand.errors import InputError
-from evenhand.files._simulation import anytime_from
+from evenhand.files.simulation import anytime_from
 from evenhand.results import Results
-from evenhand.results._anytime import Moments
-from evenhand.sweeps._cells import Place, numbering_of
-from evenhand.sweeps._folder import (
-    ABOUT,
-    SUMMARY,
-    in_order,
-    named_parts,
-    read_about,
-    read_failures,
-)
-from evenhand.sweeps._grid import settings_digest
+from evenhand.results.anytime import Moments
 from evenhand.sweeps._parts import (
     LISTS,
     MOMENTS,
@@ -41,6 +31,16 @@ from evenhand.sweeps._parts import (
     schema,
 )
 from evenhand.sweeps._summary import FOUND, cell_columns, found_columns, parameter_columns
+from evenhand.sweeps.cells import Place, numbering_of
+from evenhand.sweeps.folder import (
+    ABOUT,
+    SUMMARY,
+    in_order,
+    named_parts,
+    read_about,
+    read_failures,
+)
+from evenhand.sweeps.grid import settings_digest
 
 if TYPE_CHECKING:
     import polars

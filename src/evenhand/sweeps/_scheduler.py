@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from evenhand.errors import EvenhandError
-from evenhand.sweeps._backends import Backend
-from evenhand.sweeps._board import Board, Failure
 from evenhand.sweeps._speed import Cutter
 from evenhand.sweeps._tasks import Part, Task
 from evenhand.sweeps._versions import VersionError, matching_of
+from evenhand.sweeps.backends import Backend
+from evenhand.sweeps.board import Board, Failure
 
 log = logging.getLogger(__name__)
 TRIES = 3

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evenhand.sweeps._grid import Cell, Grid
 from evenhand.sweeps._tasks import Piece
+from evenhand.sweeps.grid import Cell, Grid
 
 TASK_SECONDS = 2.0
 LEAST_SECONDS = 1.0

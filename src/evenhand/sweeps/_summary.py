@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand._base.plain import format_value
+from evenhand.core.plain import format_value
 from evenhand.results import Results
-from evenhand.sweeps._cells import Place
+from evenhand.sweeps.cells import Place
 
 FOUND = (
     "reward",

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._base.arrays import Integers
-from evenhand._base.delay import Delay
-from evenhand._base.extras import load
-from evenhand._base.sealed import sealed_parquet
+from evenhand.core.arrays import Integers
+from evenhand.core.delay import Delay
+from evenhand.core.extras import load
+from evenhand.core.sealed import sealed_parquet
 from evenhand.errors import EvenhandError
 from evenhand.results import Anytime
-from evenhand.simulation._kernel import run_compiled
-from evenhand.simulation._run import Run, Watch, checkpoints, new_watch, streams
-from evenhand.simulation._runner import warm_up
-from evenhand.sweeps._grid import Cell
+from evenhand.simulation.kernel import run_compiled
+from evenhand.simulation.run import Run, Watch, checkpoints, new_watch, streams
+from evenhand.simulation.runner import warm_up
 from evenhand.sweeps._instances import prepare
 from evenhand.sweeps._parts import line_of, part_of, part_schema
 from evenhand.sweeps._versions import Versions, check_versions
+from evenhand.sweeps.grid import Cell
 
 
 class Piece(NamedTuple):

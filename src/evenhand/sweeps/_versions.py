@@ -8,11 +8,11 @@ import platform
 from collections.abc import Iterable, Mapping
 from types import FunctionType
 
-from evenhand._base.machine import digest
-from evenhand._base.provenance import matching_versions, version_differences
+from evenhand.core.jit import digest
+from evenhand.core.provenance import matching_versions, version_differences
 from evenhand.errors import EvenhandError
 from evenhand.policies import Policy
-from evenhand.sweeps._grid import Cell, Grid
+from evenhand.sweeps.grid import Cell, Grid
 
 Versions = dict[str, str | None]
 

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from evenhand.paper._movielens import write_sample
+from evenhand.paper.movielens import write_sample
 
 RATINGS = [
     (1, 1, 4.0, 10),

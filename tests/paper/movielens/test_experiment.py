@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand import InfeasibleFloors, InputError
-from evenhand.paper._movielens import Choices, load_items, load_release, run_movies
-from evenhand.paper._movielens._drawing import belief
+from evenhand.paper.movielens import Choices, load_items, load_release, run_movies
+from evenhand.paper.movielens.drawing import belief
 
 
 @pytest.fixture(scope="module")

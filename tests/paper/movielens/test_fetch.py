@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from evenhand import InputError
-from evenhand.paper._movielens._fetch import cached, fetch
+from evenhand.paper.movielens._fetch import cached, fetch
 
 CONTENT = bytes(range(256)) * 9_000
 
@@ -45,7 +45,7 @@ class Site(BaseHTTPRequestHandler):
 def address(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     Site.asked, Site.md5 = [], hashlib.md5(CONTENT).hexdigest()
-    monkeypatch.setattr(sys.modules["evenhand.paper._movielens._fetch"], "MD5", {})
+    monkeypatch.setattr(sys.modules["evenhand.paper.movielens._fetch"], "MD5", {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand import InputError
-from evenhand.paper._movielens import load_release
+from evenhand.paper.movielens import load_release
 from tests.paper.movielens import conftest as files
 
 NAN = float("nan")

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.paper._movielens import load_release, write_sample
+from evenhand.paper.movielens import load_release, write_sample
 from tests.paper.movielens.conftest import pack
 
 

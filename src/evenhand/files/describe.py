@@ -1,0 +1,138 @@
+"""The writer of the grammar: what a file says, as plain data that the parser reads back.
+
+A table of over :data:`MANY_ROUNDS` lines is not written out: its shape and a digest of its content
+stand in its place, which tell it from another one but cannot be read back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.availability import Independent, Trace
+from evenhand.core.delay import Delay, Geometric
+from evenhand.environment import Bernoulli, Environment, Recorded
+from evenhand.policies.policy import Policy, plain
+from evenhand.results import Anytime
+
+MANY_ROUNDS = 100
+
+
+def describe_simulation(
+    environment: Environment,
+    policies: Mapping[str, Policy],
+    horizon: int,
+    replications: int,
+    seed: int,
+    delay: Delay,
+    anytime: Anytime,
+) -> dict[str, Any]:
+    """Return the settings of a simulation as its file would say them."""
+    return {
+        **describe_environment(environment),
+        "policies": describe_policies(policies),
+        "horizon": horizon,
+        "replications": replications,
+        "seed": seed,
+        "delay": describe_delay(delay),
+        "anytime": describe_anytime(anytime),
+    }
+
+
+def describe_environment(environment: Environment) -> dict[str, Any]:
+    """Return an environment as a file would say it.
+
+    >>> from evenhand import Problem
+    >>> describe_environment(Environment(Problem(["a"], plays=1), 0.5))["arms"]
+    [{'name': 'a', 'floor': 0.0, 'weight': 1.0, 'mean': 0.5, 'availability': 1.0}]
+    """
+    problem = environment.problem
+    columns: dict[str, Any] = {
+        "name": problem.arms,
+        "floor": problem.floors.tolist(),
+        "weight": problem.weights.tolist(),
+    }
+    if not isinstance(environment.rewards, Recorded):
+        columns["mean"] = environment.means.tolist()
+    if isinstance(environment.availability, Independent):
+        columns["availability"] = environment.awake.probabilities.tolist()
+    lines = zip(*columns.values(), strict=True)
+    return {
+        "plays": problem.plays,
+        "arms": [dict(zip(columns, line, strict=True)) for line in lines],
+        **_availability(environment),
+        **_rewards(environment),
+        **_changes(environment),
+    }
+
+
+def describe_policies(policies: Mapping[str, Policy]) -> list[dict[str, Any]]:
+    """Return policies as ``[[policies]]`` tables.
+
+    >>> from evenhand import make_policy
+    >>> describe_policies({"TS": make_policy("thompson")})[0]["label"]
+    'TS'
+    """
+    return [
+        {"name": policy.name, "label": label, **plain(policy.parameters())}
+        for label, policy in policies.items()
+    ]
+
+
+def describe_delay(delay: Delay) -> object:
+    """Return a delay as a file says it."""
+    return {"geometric": delay.mean} if isinstance(delay, Geometric) else delay
+
+
+def describe_anytime(anytime: Anytime) -> dict[str, Any]:
+    """Return what figures of every moment are measured against; nothing for what is left open.
+
+    >>> describe_anytime(Anytime(window=500))
+    {'tolerance': 3.0, 'window': 500}
+    """
+    return {name: value for name, value in asdict(anytime).items() if value is not None}
+
+
+def _availability(environment: Environment) -> dict[str, Any]:
+    how, members = environment.availability, environment.awake.members
+    if isinstance(how, Independent):
+        return {}
+    if isinstance(how, Trace):
+        return {"availability": {"trace": _table(members)}}
+    # As given: normalised once more, they could differ in the last bit.
+    given = np.broadcast_to(np.asarray(how.probabilities, dtype=np.float64), len(members))
+    return {"availability": {"sets": _table(members), "probabilities": given.tolist()}}
+
+
+def _changes(environment: Environment) -> dict[str, Any]:
+    if not environment.changes:
+        return {}
+    changed = environment.changed
+    lines = zip(changed.starts, changed.means, changed.probabilities, strict=True)
+    return {
+        "changes": [
+            {"after": int(after), "means": means.tolist(), "availability": chances.tolist()}
+            for after, means, chances in lines
+        ]
+    }
+
+
+def _rewards(environment: Environment) -> dict[str, Any]:
+    rewards = environment.rewards
+    if isinstance(rewards, Recorded):
+        return {"rewards": {"recorded": _table(environment.payoffs.recorded)}}
+    if isinstance(rewards, Bernoulli):
+        return {}
+    return {"rewards": {"kind": "beta", "concentration": rewards.concentration}}
+
+
+def _table(table: NDArray[Any]) -> object:
+    """Return a table line by line if it is small, else what tells it from another one."""
+    if len(table) <= MANY_ROUNDS:
+        return (table * 1).tolist()
+    return {"shape": list(table.shape), "sha256": hashlib.sha256(table.tobytes()).hexdigest()}

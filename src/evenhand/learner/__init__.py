@@ -1,0 +1,1 @@
+"""What learns and decides: arms, state, policy and engine, held by the agent and the service."""

@@ -1,0 +1,111 @@
+"""Combinatorial learning with one shared Gaussian seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import POSITIVE, check_number
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.policies.families import WithEta
+from evenhand.policies.policy import Moment, NoMemory, Situation
+from evenhand.policies.probabilities import best_of_one_seed
+
+
+class ClSgConstants(NamedTuple):
+    """Eta and the scale of exploration."""
+
+    eta: float
+    gamma: float
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: ClSgConstants,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``Q_i / eta + w_i (mean_i + z sqrt(gamma ln t / (h_i + 1)))`` with one z for all."""
+    score_seed(scores, awake, state, terms, constants, rng.standard_normal())
+
+
+def score_seed(
+    scores: Floats,
+    awake: Integers,
+    state: State,
+    terms: Terms,
+    constants: ClSgConstants,
+    seed: float,
+) -> None:
+    """Write the scores that the shared seed z gives."""
+    spread = constants.gamma * math.log(state.rounds[0] + 1)
+    for j in range(awake.size):
+        i = awake[j]
+        feedbacks = state.feedbacks[i]
+        mean = state.reward_sums[i] / feedbacks if feedbacks > 0 else 0.0
+        estimate = mean + seed * math.sqrt(spread / (feedbacks + 1))
+        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClSg(WithEta):
+    r"""One Gaussian seed a round moves all estimates together (CL-SG), with debts.
+
+    .. math::
+        \text{score}_i = \frac{Q_i(t)}{\eta}
+        + w_i \left( \hat u_i + z(t) \sqrt{\frac{\gamma \ln t}{h_i + 1}} \right), \qquad
+        z(t) \sim \mathcal N(0, 1)
+
+    with t counted from 1 and a mean of 0 while h_i = 0. Here h_i counts the rewards that have
+    arrived: the plays of the publication, unless feedback is late. The debts are this project's
+    addition: the published algorithm has no floors.
+
+    Parameters
+    ----------
+    eta
+        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
+        sqrt(N T / (m ln T)).
+    debt
+        ``"cumulative"`` or ``"reflected"``.
+    gamma
+        The scale of exploration, above 0.
+
+    Examples
+    --------
+    >>> ClSg(gamma=0.5).label()
+    'cl-sg gamma=0.5'
+
+    References
+    ----------
+    Hu, Pan, Huang: Worst-Case Regret Bounds for Combinatorial Thompson Sampling in Sleeping
+    Semi-Bandits, 2026, arXiv 2605.09277.
+    """
+
+    name = "cl-sg"
+    score = staticmethod(score)
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        gamma = check_number(f"gamma of policy {self.name!r}", self.gamma, POSITIVE)
+        object.__setattr__(self, "gamma", gamma)
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return eta and gamma."""
+        return ClSgConstants(self.eta_for(situation), self.gamma)
+
+    def chances(self, moment: Moment) -> Floats | None:
+        """Return the chances over all seeds, in which every score is a line."""
+        awake, (low, high) = moment.awake, np.zeros((2, moment.awake.size))
+        score_seed(low, awake, moment.state, moment.terms, moment.constants, 0.0)
+        score_seed(high, awake, moment.state, moment.terms, moment.constants, 1.0)
+        return best_of_one_seed(low, high - low, moment.terms.plays)

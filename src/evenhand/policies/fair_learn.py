@@ -1,0 +1,87 @@
+"""FAIR-LEARN: a base learner, unless an arm is too far behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import Limits, check_number
+from evenhand.core.state import State
+from evenhand.core.terms import Terms, plays_due
+from evenhand.policies._base_learner import Base, WithBase, base_values
+from evenhand.policies.policy import NoMemory, Situation
+
+
+class FairLearnConstants(NamedTuple):
+    """How far behind is too far, a score above every other, and the base learner."""
+
+    alpha: float
+    above: float
+    base: Base
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: FairLearnConstants,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``above + owed_i`` if an arm is owed more than alpha plays, else ``w_i estimate_i``."""
+    base_values(scores, awake, samples, state, terms, constants.base)
+    for j in range(awake.size):
+        i = awake[j]
+        owed = plays_due(terms, i, state.rounds[0]) - state.played[i]
+        if owed > constants.alpha:
+            scores[j] = constants.above + owed
+
+
+@dataclass(frozen=True, kw_only=True)
+class FairLearn(WithBase):
+    r"""Plays the arms that are too far behind, else asks a base learner (FAIR-LEARN).
+
+    .. math:: \text{score}_i = \begin{cases}
+        w_{\max} + 1 + t k_i - h_i(t) & \text{if } t k_i - h_i(t) > \alpha \\
+        w_i \, \text{estimate}_i & \text{else} \end{cases}
+
+    with t the rounds so far and h_i the arm's plays. Published for one play: with m, those most
+    behind come first, and the base learner has the places that are left.
+
+    Parameters
+    ----------
+    alpha
+        By more than how many plays an arm must be behind, at least 0. Left to the user in the
+        publication; here 0, which promises most.
+    base, rewards, half_life, exploration
+        See :class:`WithBase`.
+
+    Examples
+    --------
+    >>> FairLearn(alpha=2, base="ucb").label()
+    'fair-learn base=ucb alpha=2'
+
+    References
+    ----------
+    Patil, Ghalme, Nair, Narahari: Achieving Fairness in the Stochastic Multi-Armed Bandit Problem,
+    JMLR 22(174), 2021, Algorithm 1.
+    """
+
+    name = "fair-learn"
+    score = staticmethod(score)
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        alpha = check_number(f"alpha of policy {self.name!r}", self.alpha, Limits(0.0))
+        object.__setattr__(self, "alpha", alpha)
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return alpha, and a score that no base learner gives."""
+        above = 1.0 + float(situation.problem.weights.max())
+        return FairLearnConstants(self.alpha, above, self.learner)

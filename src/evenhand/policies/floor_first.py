@@ -1,0 +1,79 @@
+"""Promises first, rewards with what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.policies.families import WithDebts, WithSamples
+from evenhand.policies.policy import Moment, NoConstants, NoMemory
+from evenhand.policies.probabilities import Lines
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: NoConstants,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score an arm's place in the order by debt, then by ``w_i theta_i``.
+
+    The place is exact however large the debts are, which one weighted sum could not be. Both
+    sorts are stable, so NumPy and the compiler agree on the order.
+    """
+    debts = np.empty(awake.size)
+    estimates = np.empty(awake.size)
+    for j in range(awake.size):
+        i = awake[j]
+        debts[j] = state.debts[i]
+        estimates[j] = terms.weights[i] * samples[j]
+    by_estimate = np.argsort(estimates, kind="mergesort")
+    order = by_estimate[np.argsort(debts[by_estimate], kind="mergesort")]
+    place = 0
+    for k in range(order.size):
+        j, before = order[k], order[k - 1]
+        if k > 0 and (debts[j] != debts[before] or estimates[j] != estimates[before]):
+            place += 1
+        scores[j] = place
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorFirst(WithSamples, WithDebts):
+    r"""Largest debt first, then best Thompson sample (TSCSF-B with eta towards 0).
+
+    .. math:: i \text{ before } j \iff (Q_i, w_i \theta_i) > (Q_j, w_j \theta_j)
+        \text{ in lexicographic order}
+
+    Parameters
+    ----------
+    debt
+        ``"cumulative"`` or ``"reflected"``.
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
+
+    Examples
+    --------
+    >>> FloorFirst(debt="reflected").label()
+    'floor-first debt=reflected'
+
+    References
+    ----------
+    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
+    and Long-Term Fairness Constraints, Eq. (6) as eta tends to 0.
+    """
+
+    name = "floor-first"
+    score = staticmethod(score)
+
+    def lines(self, moment: Moment) -> Lines:
+        """Return the weighted samples in tiers of equal debt."""
+        debts, weights = moment.state.debts[moment.awake], moment.terms.weights[moment.awake]
+        return Lines(debts, np.zeros(debts.size), weights)

@@ -1,0 +1,78 @@
+"""Learning with Fairness Guarantee, the paper's rival."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.policies.families import DebtForm, EtaOnly, WithEta
+from evenhand.policies.policy import NoMemory
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: EtaOnly,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``Q_i / eta + w_i ubar_i`` with ubar_i the truncated upper confidence bound."""
+    spread = 1.5 * math.log(state.rounds[0] + 1)
+    for j in range(awake.size):
+        i = awake[j]
+        estimate = upper_bound(state.feedbacks[i], state.reward_sums[i], spread)
+        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
+
+
+def upper_bound(feedbacks: float, reward_sum: float, spread: float) -> float:
+    """Return ``min(1, mean_i + sqrt(spread / feedbacks_i))``, and 1 before any feedback.
+
+    >>> upper_bound(4.0, 1.0, spread=0.25), upper_bound(0.0, 0.0, spread=0.25)
+    (0.5, 1.0)
+    """
+    if feedbacks <= 0.0:
+        return 1.0
+    return min(1.0, reward_sum / feedbacks + math.sqrt(spread / feedbacks))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lfg(WithEta):
+    r"""Upper confidence bounds with virtual queues (Li, Liu, Ji).
+
+    .. math::
+        \text{score}_i = \frac{Q_i(t)}{\eta} + w_i \bar u_i(t), \qquad
+        \bar u_i(t) = \min\left(1, \hat u_i + \sqrt{\frac{3 \ln t}{2 h_i}}\right)
+
+    with t counted from 1, and 1 while h_i = 0. Here h_i counts the rewards that have arrived: the
+    plays of the publication, unless feedback is late.
+
+    Parameters
+    ----------
+    eta
+        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
+        sqrt(N T / (m ln T)).
+    debt
+        ``"reflected"``, as published, or ``"cumulative"``, Eq. (5) of the TSCSF-B paper.
+
+    Examples
+    --------
+    >>> Lfg(eta="paper").label()
+    'lfg eta=paper'
+
+    References
+    ----------
+    Li, Liu, Ji: Combinatorial Sleeping Bandits with Fairness Constraints, INFOCOM 2019.
+    """
+
+    name = "lfg"
+    randomness = "none"
+    score = staticmethod(score)
+    debt: DebtForm = "reflected"

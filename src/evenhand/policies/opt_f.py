@@ -1,0 +1,80 @@
+"""The best stationary policy that knows everything and keeps the floors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.optimum.mixture import Mixture
+from evenhand.optimum.solver import solve_mixture
+from evenhand.policies.policy import NoMemory, Policy, Situation
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: Mixture,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score an arm's place in this round's priority order."""
+    score_mixture(scores, awake, constants, rng)
+
+
+def score_mixture(scores: Floats, awake: Integers, mixture: Any, rng: np.random.Generator) -> None:
+    """Write an arm's place in the order drawn from a mixture: one draw per block with a choice."""
+    blocks = mixture.first.size - 1
+    drawn = np.empty(blocks, dtype=np.int64)
+    for b in range(blocks):
+        order, last = mixture.first[b], mixture.first[b + 1] - 1
+        if order < last:
+            draw = rng.random()
+            while order < last and mixture.cumulative[order] <= draw:
+                order += 1
+        drawn[b] = order
+    for j in range(awake.size):
+        i = awake[j]
+        b = mixture.block[i]
+        place = mixture.places[mixture.offset[drawn[b]] + mixture.slot[i]]
+        scores[j] = -(mixture.start[b] + place)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptF(Policy):
+    r"""Knows everything, keeps the floors: a mixture of priority orders (Opt-F).
+
+    .. math::
+        \max \sum_i w_i u_i x_i \quad \text{over the achievable rates } x
+        \text{ with } x_i \ge k_i
+
+    In every round one priority order is drawn, and the first m awake arms of it are played. The
+    weights are such that the rates are optimal, exactly, in expectation.
+
+    Examples
+    --------
+    >>> OptF().label()
+    'opt-f'
+
+    References
+    ----------
+    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
+    and Long-Term Fairness Constraints, program (2).
+    """
+
+    name = "opt-f"
+    score = staticmethod(score)
+    knows_nature = True
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return the mixture; infeasible floors are refused with their certificate."""
+        problem, secrets = situation.problem, self.secrets(situation)
+        values = problem.weights * secrets.means
+        return solve_mixture(values, problem.floors, problem.plays, secrets.awake, problem.arms)

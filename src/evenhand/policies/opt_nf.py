@@ -1,0 +1,37 @@
+"""The best policy that knows everything and promises nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.policies import oracle
+from evenhand.policies.oracle import OracleConstants
+from evenhand.policies.policy import Policy, Situation
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptNf(Policy):
+    r"""Knows everything, ignores the floors: the best awake arms (Opt-NF).
+
+    .. math:: \text{score}_i = w_i u_i
+
+    Examples
+    --------
+    >>> OptNf().label()
+    'opt-nf'
+
+    References
+    ----------
+    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
+    and Long-Term Fairness Constraints, Section 5.1.
+    """
+
+    name = "opt-nf"
+    score = staticmethod(oracle.score)
+    knows_nature = True
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return the means with an infinite eta: debts do not count."""
+        return OracleConstants(math.inf, self.secrets(situation).means)

@@ -1,0 +1,104 @@
+"""The pessimistic-optimistic algorithm: tightened queues, weights that grow with time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import POSITIVE, Limits, check_number
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.policies._base_learner import Base, WithBase, base_values
+from evenhand.policies.policy import NoMemory, Situation
+
+
+class PessimisticConstants(NamedTuple):
+    """The scale of V, and the base learner."""
+
+    eta: float
+    base: Base
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: PessimisticConstants,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``w_i estimate_i + Q_i / V_t``."""
+    base_values(scores, awake, samples, state, terms, constants.base)
+    share = 1.0 / (constants.eta * math.sqrt(state.rounds[0] + 1))
+    for j in range(awake.size):
+        scores[j] += state.debts[awake[j]] * share
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pessimistic(WithBase):
+    r"""Promises a little more than the floors, less and less of it (pessimistic-optimistic).
+
+    .. math::
+        \text{score}_i = w_i \, \text{estimate}_i + w_{\max} \frac{Q_i(t)}{V_t}, \quad
+        Q_i \leftarrow \max(Q_i + k_i (1 + \epsilon_t) - d_i, 0), \quad
+        V_t = \eta \sqrt t, \quad \epsilon_t = \frac{c}{\sqrt t}
+
+    with d_i = 1 if the arm was played. The publication's scales of V and epsilon have the number of
+    constraints and Slater's constant in them, which nobody knows beforehand: ``eta`` and
+    ``tightening`` stand for them here, and epsilon is in parts of the floor, so that a small floor
+    is not tightened beyond what there is to give. An agent's debts are these queues, more than what
+    was promised.
+
+    Parameters
+    ----------
+    eta
+        The scale of V_t, above 0.
+    tightening
+        The scale c of epsilon_t, at least 0.
+    base, rewards, half_life, exploration
+        See :class:`WithBase`.
+
+    Examples
+    --------
+    >>> Pessimistic(base="ucb").label()
+    'pessimistic base=ucb'
+
+    References
+    ----------
+    Liu, Li, Shi, Ying: An Efficient Pessimistic-Optimistic Algorithm for Stochastic Linear Bandits
+    with General Constraints, NeurIPS 2021, arXiv 2102.05295.
+    """
+
+    name = "pessimistic"
+    score = staticmethod(score)
+    eta: float = 0.1
+    tightening: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        eta = check_number(f"eta of policy {self.name!r}", self.eta, POSITIVE)
+        least = Limits(0.0)
+        tightening = check_number(f"tightening of policy {self.name!r}", self.tightening, least)
+        object.__setattr__(self, "eta", eta)
+        object.__setattr__(self, "tightening", tightening)
+
+    @property
+    def reflected(self) -> bool:
+        """Yes: the queues forget a surplus."""
+        return True
+
+    @property
+    def debt_tightening(self) -> float:
+        """The scale of epsilon."""
+        return self.tightening
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return the scale of V, in parts of the largest weight, and the base learner."""
+        weight = float(situation.problem.weights.max()) or 1.0
+        return PessimisticConstants(self.eta / weight, self.learner)

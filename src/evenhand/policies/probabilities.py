@@ -1,0 +1,239 @@
+r"""With what chance each arm is among the best, worked out and not sampled.
+
+Scores that are ``offset_i + slope_i theta_i`` with independent Beta samples theta_i: arm i is among
+the best m if fewer than m of the others score higher,
+
+.. math:: P_i = \int P(\#\{j \ne i : \text{score}_j > x\} < m) \, dF_i(x).
+
+The count of the others above x is Poisson-binomial. The integral runs over a grid that is refined
+until the expected number of scores above x changes little from point to point, wherever places are
+contested; elsewhere the integrand is 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand.core.arrays import Floats
+from evenhand.core.extras import load
+
+Survival = Callable[[Floats], Floats]
+STEP = 0.05
+MANY_ENDS = 128
+SURE = 16.0
+NODES = 96
+OUTSIDE = 1e-9
+NARROW = 1e-10
+HUGE = 1e290
+DEEPEST = 60
+CELLS = 4_000_000
+SEEDS = 20_000
+
+
+class Lines(NamedTuple):
+    """Scores as lines: ``offset + slope theta``, in tiers of which the higher always wins."""
+
+    tiers: Floats
+    offsets: Floats
+    slopes: Floats
+
+
+def best_of_lines(lines: Lines, alphas: Floats, betas: Floats, plays: int) -> Floats:
+    """Return each arm's chance to be among the best ``plays``, its theta being Beta(alpha, beta).
+
+    >>> lines = Lines(np.zeros(2), np.array([0.0, 0.0]), np.ones(2))
+    >>> best_of_lines(lines, np.ones(2), np.ones(2), 1).round(6)
+    array([0.5, 0.5])
+    """
+    chances = np.zeros(lines.tiers.size)
+    left = plays
+    for tier in np.unique(lines.tiers)[::-1]:
+        here = np.flatnonzero(lines.tiers == tier)
+        if here.size <= left:
+            chances[here] = 1.0
+        elif left > 0:
+            chances[here] = _best(
+                lines.offsets[here], lines.slopes[here], alphas[here], betas[here], left
+            )
+        left -= min(here.size, left)
+    return chances
+
+
+def best_of_numbers(scores: Floats, plays: int) -> Floats:
+    """Return each arm's chance if scores are what they are: 0 or 1, or its share of the last ties.
+
+    >>> best_of_numbers(np.array([0.5, 0.9, 0.5]), 2)
+    array([0.5, 1. , 0.5])
+    """
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    last = np.partition(known, -plays, axis=-1)[..., -plays, None]
+    above, ties = known > last, known == last
+    places = plays - above.sum(axis=-1, keepdims=True)
+    return np.where(above, 1.0, np.where(ties, places / ties.sum(axis=-1, keepdims=True), 0.0))
+
+
+def best_of_one_seed(offsets: Floats, slopes: Floats, plays: int) -> Floats:
+    """Return each arm's chance if one standard normal z moves all scores ``offset + slope z``.
+
+    >>> best_of_one_seed(np.array([0.0, 0.0]), np.array([1.0, -1.0]), 1)
+    array([0.5, 0.5])
+    """
+    seeds = load("scipy.special").ndtri((np.arange(SEEDS) + 0.5) / SEEDS)
+    chances = np.zeros(offsets.size)
+    for some in np.array_split(seeds, 1 + SEEDS * offsets.size // CELLS):
+        chances += best_of_numbers(offsets + slopes * some[:, None], plays).sum(axis=0)
+    return chances / SEEDS
+
+
+def _best(offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays: int) -> Floats:
+    """Set aside whose place is as good as certain; integrate over the rest, on its own scale."""
+    if offsets.size <= plays:
+        return np.ones(offsets.size)
+    offsets, special = np.clip(offsets, -HUGE, HUGE), load("scipy.special")
+    inverses = special.betaincinv, special.betainccinv
+    ends = [offsets + slopes * inverse(alphas, betas, OUTSIDE) for inverse in inverses]
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    may_pass = offsets.size - np.searchsorted(np.sort(high), low, side="left") - 1
+    sure = may_pass < plays
+    contested = ~sure & (offsets.size - np.searchsorted(np.sort(low), high, "right") < plays)
+    if contested.all():
+        return _integrated(offsets, slopes, alphas, betas, plays)
+    chances: Floats = sure.astype(np.float64)
+    chances[contested] = _best(
+        offsets[contested],
+        slopes[contested],
+        alphas[contested],
+        betas[contested],
+        plays - int(sure.sum()),
+    )
+    return chances
+
+
+def _integrated(
+    offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays: int
+) -> Floats:
+    """Integrate the chance of a free place over each arm's distribution."""
+    # Far from 0 there would be no numbers between scores that lie next to each other.
+    offsets = offsets - offsets.max()
+    down = slopes < 0.0
+    low = np.where(down, offsets + slopes, offsets)
+    first, second = np.where(down, betas, alphas), np.where(down, alphas, betas)
+    scale = float(np.ptp(np.concatenate([low, low + np.abs(slopes)]))) or 1.0
+    # A score without spread is spread evenly over next to nothing: ties break with equal chances.
+    flat = np.abs(slopes) < NARROW * scale
+    width = np.where(flat, NARROW * scale, np.abs(slopes))
+    first, second = np.where(flat, 1.0, first), np.where(flat, 1.0, second)
+
+    tails = Tails(first, second)
+
+    def above(points: Floats) -> Floats:
+        """Return the chance of each arm (column) to score above each point (row)."""
+        return tails.beyond((points[:, None] - low) / width)
+
+    ends = np.unique(np.concatenate([low, low + width]))
+    # Densities may jump at their ends: points there keep the integrand smooth in between.
+    inner = ends if ends.size <= MANY_ENDS else ends[[0, -1]]
+    points = np.unique(np.concatenate([np.linspace(ends[0], ends[-1], 33), inner]))
+    survivals = _refined(above, points, plays)
+    fine, coarse = survivals[-1].copy(), survivals[-1].copy()
+    rows = 1 + 2 * max(1, CELLS // (2 * offsets.size * plays))
+    for begin in range(0, len(survivals) - 1, rows - 1):
+        part = survivals[begin : begin + rows]
+        free = _places_left(part, plays)
+        fine += _trapezoids(free, part)
+        coarse += _trapezoids(free[::2], part[::2])
+    # Halving every step takes the error to a quarter: so the rest of it is known.
+    bounded: Floats = np.clip((4.0 * fine - coarse) / 3.0, 0.0, 1.0)
+    return bounded
+
+
+class Tails:
+    """Survival functions of many Beta distributions, interpolated.
+
+    Cubic between nodes at which value and density are exact; the nodes lie where the mass is,
+    closest to each other at both ends, where a density may rise steeply.
+    """
+
+    def __init__(self, alphas: Floats, betas: Floats) -> None:
+        special = load("scipy.special")
+        self._low = special.betaincinv(alphas, betas, OUTSIDE)
+        self._span = special.betainccinv(alphas, betas, OUTSIDE) - self._low
+        angles = np.cos(np.pi * np.arange(NODES + 1) / NODES)
+        self._nodes = self._low + self._span * (1.0 - angles[:, None]) / 2.0
+        self._values = special.betaincc(alphas, betas, self._nodes)
+        powers = special.xlogy(alphas - 1.0, self._nodes)
+        powers += special.xlog1py(betas - 1.0, -self._nodes)
+        self._densities = np.exp(powers - special.betaln(alphas, betas))
+        # The densities at the very ends say little about the steep rise beside them.
+        slopes = -np.diff(self._values, axis=0) / np.diff(self._nodes, axis=0)
+        self._densities[0], self._densities[-1] = slopes[0], slopes[-1]
+
+    def beyond(self, places: Floats) -> Floats:
+        """Return each distribution's (column's) mass beyond the places in its column."""
+        shares = np.clip((places - self._low) / self._span, 0.0, 1.0)
+        at = (np.arccos(1.0 - 2.0 * shares) * (NODES / np.pi)).astype(np.int64)
+        at = np.minimum(at, NODES - 1)
+        columns = np.arange(self._low.size)
+        left, right = self._nodes[at, columns], self._nodes[at + 1, columns]
+        step = right - left
+        part = np.clip((self._low + self._span * shares - left) / step, 0.0, 1.0)
+        before, after = self._values[at, columns], self._values[at + 1, columns]
+        falls = -step * self._densities[at, columns], -step * self._densities[at + 1, columns]
+        curve = part * part * (3.0 - 2.0 * part)
+        found: Floats = before + (after - before) * curve
+        found += part * (1.0 - part) * ((1.0 - part) * falls[0] - part * falls[1])
+        return np.clip(found, 0.0, 1.0)
+
+
+def _trapezoids(free: Floats, survivals: Floats) -> Floats:
+    """Return the integral of the chance of a free place over each arm's distribution."""
+    total: Floats = ((free[1:] + free[:-1]) / 2 * -np.diff(survivals, axis=0)).sum(axis=0)
+    return total
+
+
+def _refined(above: Survival, points: Floats, plays: int) -> Floats:
+    """Return the survival of all arms on a grid that is fine wherever places are contested."""
+    survivals = above(points)
+    many = plays + SURE + np.sqrt(2.0 * SURE * (plays + SURE))
+    few = plays * np.exp(-1.0 - SURE / plays)
+    step = STEP * np.sqrt(plays)
+    for _ in range(DEEPEST):
+        expected = survivals.sum(axis=1)
+        wide = (expected[:-1] - expected[1:] > step) & (expected[1:] < many) & (expected[:-1] > few)
+        if not wide.any():
+            break
+        at = np.flatnonzero(wide) + 1
+        between = (points[at - 1] + points[at]) / 2
+        points = np.insert(points, at, between)
+        survivals = np.insert(survivals, at, above(between), axis=0)
+    halves = np.arange(1, points.size)
+    return np.insert(survivals, halves, above((points[1:] + points[:-1]) / 2), axis=0)
+
+
+def _places_left(survivals: Floats, plays: int) -> Floats:
+    """Return, by point and arm, the chance that fewer than ``plays`` of the others are above."""
+    points, arms = survivals.shape
+    counts = np.zeros((points, plays))
+    counts[:, 0] = 1.0
+    before = np.empty((arms, points, plays))
+    for i in range(arms):
+        before[i] = counts
+        counts = _with_arm(counts, survivals[:, i])
+    free = np.empty((points, arms))
+    counts = np.zeros((points, plays))
+    counts[:, 0] = 1.0
+    for i in range(arms - 1, -1, -1):
+        at_most = np.cumsum(counts, axis=1)[:, ::-1]
+        free[:, i] = (before[i] * at_most).sum(axis=1)
+        counts = _with_arm(counts, survivals[:, i])
+    return free
+
+
+def _with_arm(counts: Floats, chance: Floats) -> Floats:
+    """Return the distribution of a count, cut off at its end, with one more arm in it."""
+    grown = counts * (1.0 - chance)[:, None]
+    grown[:, 1:] += counts[:, :-1] * chance[:, None]
+    return grown

@@ -1,0 +1,174 @@
+"""The one list of policies: command line, checks, files and documentation all come from it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from dis import get_instructions
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from evenhand.core.checks import NAME_RULE, check_known, fail, is_name
+from evenhand.policies.cl_sg import ClSg
+from evenhand.policies.fair_learn import FairLearn
+from evenhand.policies.floor_first import FloorFirst
+from evenhand.policies.lfg import Lfg
+from evenhand.policies.opt_f import OptF
+from evenhand.policies.opt_nf import OptNf
+from evenhand.policies.oracle import Oracle
+from evenhand.policies.pessimistic import Pessimistic
+from evenhand.policies.policy import Policy
+from evenhand.policies.priced import Priced
+from evenhand.policies.simplex_mixture import SimplexMixture
+from evenhand.policies.strict_rate import StrictRate
+from evenhand.policies.thompson import Thompson
+from evenhand.policies.tscsf_b import TscsfB
+from evenhand.policies.ucb import Ucb
+from evenhand.policies.ucb_lp import UcbLp
+from evenhand.policies.uniform import Uniform
+
+GROUP = "evenhand.policies"
+FILE_KEYS = ("name", "label")
+SCORE_TAKES = ("scores", "awake", "samples", "state", "terms", "constants", "memory", "rng")
+BUILT_IN = (
+    Priced,
+    TscsfB,
+    Lfg,
+    Thompson,
+    Ucb,
+    ClSg,
+    FairLearn,
+    Pessimistic,
+    UcbLp,
+    SimplexMixture,
+    StrictRate,
+    FloorFirst,
+    Uniform,
+    Oracle,
+    OptF,
+    OptNf,
+)
+_registered: dict[str, type[Policy]] = {policy.name: policy for policy in BUILT_IN}
+log = logging.getLogger(__name__)
+Kind = TypeVar("Kind", bound=type[Policy])
+
+
+def register_policy(policy: Kind) -> Kind:
+    """Let a policy of your own be called by its name, like a built-in one; a decorator, too.
+
+    A package registers its policies for every program, the command line included, by the entry
+    point group ``evenhand.policies``.
+
+    Raises
+    ------
+    InputError
+        If the class is no frozen dataclass of a :class:`Policy` with a name of its own, a scoring
+        function, and a default for every parameter.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> def score(scores, awake, samples, state, terms, constants, memory, rng):
+    ...     for j in range(awake.size):
+    ...         scores[j] = -state.played[awake[j]]
+    >>> @register_policy
+    ... @dataclass(frozen=True, kw_only=True)
+    ... class LeastPlayed(Policy):
+    ...     '''Plays the arms that were played least.'''
+    ...     name = "least-played"
+    ...     score = staticmethod(score)
+    >>> make_policy("least-played").label()
+    'least-played'
+    """
+    _check_policy(policy)
+    taken = _registered.get(policy.name)
+    if taken is not None and _home(taken) != _home(policy):
+        fail("name of a policy to register", f"not that of {_home(taken)}", policy.name)
+    _registered[policy.name] = policy
+    return policy
+
+
+def registered_policies() -> Mapping[str, type[Policy]]:
+    """Return all policies by name: built in, from installed packages, and registered here."""
+    _load_entry_points()
+    return MappingProxyType(_registered)
+
+
+def make_policy(name: str, **parameters: Any) -> Policy:
+    """Return a policy by its registered name.
+
+    Examples
+    --------
+    >>> make_policy("tscsf-b", eta=10, debt="reflected").eta
+    10.0
+    >>> make_policy("tscfs-b")
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: unknown policy 'tscfs-b'; did you mean 'tscsf-b'? Known: ...
+    """
+    if not isinstance(name, str):
+        fail("name of a policy", "a string", name)
+    if name not in _registered:
+        check_known("policy", [name], registered_policies())
+    policy = _registered[name]
+    allowed = [field.name for field in fields(policy)]
+    check_known(f"parameter of policy {name!r}", parameters, allowed)
+    return policy(**parameters)
+
+
+@cache
+def _load_entry_points() -> None:
+    """Register what installed packages offer; what cannot be loaded is logged and left out."""
+    for entry in entry_points(group=GROUP):
+        try:
+            register_policy(entry.load())
+        except Exception as error:
+            log.warning("policy %r of %r is left out: %s", entry.name, entry.value, error)
+
+
+def _check_policy(policy: object) -> None:
+    thing = f"policy to register {getattr(policy, '__name__', policy)!r}"
+    if not (isinstance(policy, type) and issubclass(policy, Policy)):
+        fail(thing, "a class derived from Policy", policy)
+    if "__dataclass_fields__" not in vars(policy):
+        fail(thing, "a frozen dataclass", "none")
+    if not is_name(getattr(policy, "name", None)):
+        fail(f"name of {thing}", NAME_RULE, getattr(policy, "name", None))
+    if not isinstance(inspect.getattr_static(policy, "score"), staticmethod):
+        fail(f"score of {thing}", "a staticmethod", inspect.getattr_static(policy, "score"))
+    try:
+        memory = policy().new_memory(2)
+    except Exception as error:
+        fail(thing, "one with a score and a default for every parameter", str(error))
+    if not isinstance(memory, tuple) or not hasattr(memory, "_asdict"):
+        fail(f"new_memory of {thing}", "a function that returns a NamedTuple", memory)
+    given = inspect.signature(policy.score).parameters.values()
+    taken = [field.name for field in fields(policy) if field.name in FILE_KEYS]
+    if taken:
+        fail(f"parameters of {thing}", f"not called {' or '.join(FILE_KEYS)}", taken)
+    if policy.randomness not in ("own", "both") and _uses_rng(policy.score):
+        fail(
+            f"randomness of {thing}",
+            "'own' or 'both' where score draws from rng",
+            policy.randomness,
+        )
+    takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
+    if len(takes) != len(SCORE_TAKES):
+        fail(f"score of {thing}", f"a function of ({', '.join(SCORE_TAKES)})", takes)
+
+
+def _uses_rng(score: Callable[..., None]) -> bool:
+    """Say whether a scoring function looks at its last argument."""
+    code = score.__code__
+    last = code.co_varnames[code.co_argcount - 1] if code.co_argcount else ""
+    return any(
+        part.opname.startswith("LOAD") and part.argval == last for part in get_instructions(score)
+    )
+
+
+def _home(policy: type[Policy]) -> str:
+    return f"{policy.__module__}.{policy.__qualname__}"

@@ -1,0 +1,104 @@
+"""Plays reserved by chance, round by round, before anything is learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.state import State, awake_rates, posterior
+from evenhand.core.terms import Terms
+from evenhand.policies._systematic import best_of_draws, stepped_on
+from evenhand.policies.families import WithSamples
+from evenhand.policies.policy import Moment, NoMemory, Situation
+
+
+class StrictRateConstants(NamedTuple):
+    """A score above all others, and the half-life of what is learned."""
+
+    above: float
+    half_life: float
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: StrictRateConstants,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``w_i theta_i``, above all else if a play is reserved for the arm."""
+    rates = awake_rates(state, terms, constants.half_life)
+    start, before = rng.random(), 0.0
+    for j in range(awake.size):
+        i = awake[j]
+        scores[j] = terms.weights[i] * samples[j]
+        after = before + reserved(terms.floors[i], rates[i])
+        if stepped_on(before, after, start):
+            scores[j] += constants.above
+        before = after
+
+
+def reserved(floor: float, rate: float) -> float:
+    """Return the chance that a play is reserved for an arm when it is awake.
+
+    >>> reserved(0.2, 0.8), reserved(0.5, 0.4), reserved(0.0, 0.0)
+    (0.25, 1.0, 0.0)
+    """
+    if floor <= 0.0:
+        return 0.0
+    return 1.0 if floor >= rate else floor / rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrictRate(WithSamples):
+    r"""Reserves plays by drawing from the floors first; Thompson sampling has the rest.
+
+    .. math:: P(\text{a play is reserved for } i \mid i \text{ awake})
+        = \min\left(1, \frac{k_i}{\hat p_i}\right)
+
+    with the measured awake rate p_i, so that k_i of all rounds are reserved for it. The draw is
+    systematic: one random number a round, each arm exactly its chance. If more plays are reserved
+    than there are, Thompson sampling chooses among them.
+
+    Parameters
+    ----------
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
+
+    Examples
+    --------
+    >>> StrictRate().label()
+    'strict-rate'
+
+    References
+    ----------
+    Claure, Chen, Modi, Jung, Nikolaidis: Multi-Armed Bandits with Fairness Constraints for
+    Distributing Resources to Human Teammates, HRI 2020: a minimum rate for every arm, kept by
+    chance in each round as in their stochastic form; the division by the awake rate is this
+    project's, for arms that sleep.
+    """
+
+    name = "strict-rate"
+    randomness = "both"
+    score = staticmethod(score)
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return a score above all others."""
+        above = 1.0 + float(situation.problem.weights.max())
+        return StrictRateConstants(above, self.half_life)
+
+    def chances(self, moment: Moment) -> Floats | None:
+        """Return the chances over all reservations that may be drawn."""
+        awake, terms = moment.awake, moment.terms
+        rates = awake_rates(moment.state, terms, self.half_life)[awake]
+        pairs = zip(terms.floors[awake], rates, strict=True)
+        chances = np.array([reserved(floor, rate) for floor, rate in pairs])
+        posteriors = posterior(moment.state, awake, self.memory_half_life)
+        here = np.ones(awake.size, dtype=np.bool_)
+        return best_of_draws(chances, here, terms.weights[awake], *posteriors, terms.plays)

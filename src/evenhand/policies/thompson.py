@@ -1,0 +1,43 @@
+"""Thompson sampling that promises nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.policies import tscsf_b
+from evenhand.policies.families import EtaOnly, WithSamples
+from evenhand.policies.policy import Situation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thompson(WithSamples):
+    r"""Thompson sampling with Beta priors, no debts (TSCSF-B with eta = infinity).
+
+    .. math::
+        \text{score}_i = w_i \theta_i(t), \qquad
+        \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
+
+    Parameters
+    ----------
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
+
+    Examples
+    --------
+    >>> Thompson().label()
+    'thompson'
+
+    References
+    ----------
+    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
+    and Long-Term Fairness Constraints, the remark after Theorem 2.
+    """
+
+    name = "thompson"
+    score = staticmethod(tscsf_b.score)
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return an infinite eta: debts do not count."""
+        return EtaOnly(math.inf)

@@ -1,0 +1,63 @@
+"""Thompson sampling with virtual queues, the paper's Algorithm 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.policies.families import EtaOnly, WithEta, WithSamples
+from evenhand.policies.policy import NoMemory
+
+
+def score(
+    scores: Floats,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    terms: Terms,
+    constants: EtaOnly,
+    memory: NoMemory,
+    rng: np.random.Generator,
+) -> None:
+    """Score ``Q_i / eta + w_i theta_i`` with theta_i the arm's sample, Eq. (6)."""
+    for j in range(awake.size):
+        i = awake[j]
+        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * samples[j]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TscsfB(WithSamples, WithEta):
+    r"""Thompson sampling with Beta priors and virtual queues (the paper's algorithm).
+
+    .. math::
+        A(t) \in \arg\max_{A \subseteq Z(t), |A| \le m} \sum_{i \in A}
+        \left( \frac{Q_i(t)}{\eta} + w_i \theta_i(t) \right), \qquad
+        \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
+
+    Parameters
+    ----------
+    eta
+        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
+        sqrt(N T / (m ln T)) (Corollary 1).
+    debt
+        ``"cumulative"``, Eq. (5), or ``"reflected"``, as in the paper's proof and in LFG.
+    rewards, half_life, exploration
+        See :class:`WithSamples` and :class:`Policy`.
+
+    Examples
+    --------
+    >>> TscsfB(eta=1000).label()
+    'tscsf-b eta=1000'
+
+    References
+    ----------
+    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
+    and Long-Term Fairness Constraints, Algorithm 1.
+    """
+
+    name = "tscsf-b"
+    score = staticmethod(score)

@@ -1,0 +1,36 @@
+"""Upper confidence bounds that promise nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.policies import lfg
+from evenhand.policies.families import EtaOnly
+from evenhand.policies.policy import Policy, Situation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ucb(Policy):
+    r"""Upper confidence bounds, no debts (LFG with eta = infinity).
+
+    .. math:: \text{score}_i = w_i \min\left(1, \hat u_i + \sqrt{\frac{3 \ln t}{2 h_i}}\right)
+
+    Examples
+    --------
+    >>> Ucb().label()
+    'ucb'
+
+    References
+    ----------
+    Li, Liu, Ji: Combinatorial Sleeping Bandits with Fairness Constraints, INFOCOM 2019.
+    """
+
+    name = "ucb"
+    randomness = "none"
+    score = staticmethod(lfg.score)
+
+    def constants(self, situation: Situation) -> tuple[Any, ...]:
+        """Return an infinite eta: debts do not count."""
+        return EtaOnly(math.inf)

@@ -1,0 +1,186 @@
+"""Several servers, one truth: PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from evenhand.core.checks import fail
+from evenhand.core.extras import load
+from evenhand.service.stores._schema import VERSION, steps_from
+from evenhand.service.stores._sql import Statements
+from evenhand.service.stores.protocol import Full, Transaction, Unavailable, View, Waits
+
+CONNECT_SECONDS = 3
+# How long a network may swallow what is sent, in milliseconds.
+SILENCE = 5_000
+# One server that hangs must not hold up the others for ever.
+SETTINGS = (
+    "SET search_path TO evenhand",
+    "SET synchronous_commit TO on",
+    "SET lock_timeout TO '3s'",
+    "SET statement_timeout TO '60s'",
+    "SET idle_in_transaction_session_timeout TO '15s'",
+)
+# Any number that others are unlikely to lock.
+STARTING = 8_321_202_611
+WORDS = {
+    "serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "bytes": "BYTEA",
+    "real": "DOUBLE PRECISION",
+    "clustered": "",
+}
+
+
+class Postgres:
+    """A store in the schema ``evenhand`` of a PostgreSQL database."""
+
+    waits: Waits = "always"
+    any_of = "= ANY(?)"
+    log = "log"
+    given = "(SELECT key, value::bigint FROM jsonb_each_text(?::jsonb))"
+    locked = "FOR UPDATE OF c"
+    free = "FOR UPDATE SKIP LOCKED"
+    touch = "UPDATE meta SET version = version"
+    add_events = (
+        "INSERT INTO log SELECT ?, (e ->> 0)::bigint, (e ->> 1)::double precision, e ->> 2, "
+        "e ->> 3, convert_to(e ->> 4, 'UTF8') FROM jsonb_array_elements(?::jsonb) AS given (e)"
+    )
+
+    def __init__(self, url: str, *, must_exist: bool = False) -> None:
+        self._url = url
+        self._lock = threading.Lock()
+        self._writers: list[_Connection] = []
+        self._readers: list[_Connection] = []
+        try:
+            with self._lent(self._writers) as connection, connection.transaction(""):
+                _set_up(connection, must_exist)
+        except BaseException:
+            self.close()
+            raise
+
+    def listed(self, values: Sequence[str]) -> list[str]:
+        """Return a list as a value."""
+        return list(values)
+
+    @contextmanager
+    def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
+        """Begin to write; who wants the same bandits waits, whatever ``wait`` is."""
+        with self._lock, self._lent(self._writers) as connection, connection.transaction(""):
+            yield Statements(connection, self)
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        """Begin to read, as of now."""
+        kind = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self._lent(self._readers) as connection, connection.transaction(kind):
+            yield Statements(connection, self)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for connection in (*self._readers, *self._writers):
+            connection.close()
+
+    @contextmanager
+    def _lent(self, idle: list[_Connection]) -> Iterator[_Connection]:
+        """Lend a connection; one that has failed is not used again."""
+        psycopg = load("psycopg")
+        connection = None
+        try:
+            try:
+                connection = idle.pop()
+            except IndexError:
+                connection = _Connection(self._url)
+            yield connection
+        except psycopg.Error as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, psycopg.errors.DiskFull):
+                raise Full(f"the disk of the database is full ({_line(error)})") from error
+            refused = psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction
+            passing = psycopg.OperationalError, psycopg.InterfaceError, *refused
+            if isinstance(error, passing):
+                raise Unavailable(f"the database cannot be reached now ({_line(error)})") from error
+            raise
+        finally:
+            if connection is not None and not connection.closed:
+                idle.append(connection)
+
+
+class _Connection:
+    """One connection to the database."""
+
+    def __init__(self, url: str) -> None:
+        self._own = load("psycopg").connect(
+            url,
+            autocommit=True,
+            connect_timeout=CONNECT_SECONDS,
+            tcp_user_timeout=SILENCE,
+            application_name="evenhand",
+        )
+        for setting in SETTINGS:
+            self._own.execute(setting)
+        self.close = self._own.close
+        self._later: list[tuple[str, tuple[Any, ...]]] = []
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is of no use any more."""
+        return bool(self._own.closed)
+
+    def run(self, statement: str, *values: Any) -> Any:
+        """Run a statement, after those that were put off; all in one journey."""
+        if not self._later:
+            return self._own.execute(_written(statement), values)
+        with self._own.pipeline():
+            for earlier in self._later:
+                self._own.execute(*earlier)
+            self._later = []
+            return self._own.execute(_written(statement), values)
+
+    def run_later(self, statement: str, *values: Any) -> None:
+        """Put off a statement."""
+        self._later.append((_written(statement), values))
+
+    @contextmanager
+    def transaction(self, kind: str) -> Iterator[None]:
+        """Do all of it or nothing."""
+        self._later = []
+        self.run_later(f"BEGIN {kind}")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            self._later = []
+            if not self._own.closed:
+                self._own.execute("ROLLBACK")
+            raise
+
+
+def _set_up(connection: _Connection, must_exist: bool) -> None:
+    """Make the tables, or bring them to this version; servers that start together take turns."""
+    run = connection.run
+    run("SELECT pg_advisory_xact_lock(?)", STARTING)
+    if run("SELECT to_regclass('evenhand.meta')").fetchone()[0] is None:
+        if must_exist:
+            fail("database", "one of evenhand's", "one without its tables")
+        run("CREATE SCHEMA IF NOT EXISTS evenhand")
+        run("CREATE TABLE evenhand.meta (version BIGINT NOT NULL)")
+    found = run("SELECT version FROM meta").fetchone()
+    version = 0 if found is None else found[0]
+    for statement in steps_from(version):
+        run(statement.format(**WORDS))
+    run("DELETE FROM meta")
+    run("INSERT INTO meta VALUES (?)", VERSION)
+
+
+@cache
+def _written(statement: str) -> str:
+    return statement.replace("?", "%s")
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

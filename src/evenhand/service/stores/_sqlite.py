@@ -1,0 +1,194 @@
+"""One file, nothing to install or start: SQLite, written by one, read by many."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.checks import fail
+from evenhand.service.stores._schema import VERSION, steps_from
+from evenhand.service.stores._sql import Statements
+from evenhand.service.stores.protocol import Full, Transaction, Unavailable, View, Waits
+
+WAIT_SECONDS = 3.0
+RETRY_SECONDS = 0.005
+WORDS = {
+    "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "bytes": "BLOB",
+    "real": "REAL",
+    "clustered": "WITHOUT ROWID",
+}
+
+
+class Sqlite:
+    """A store in a file. What was committed is on the disk (``synchronous = FULL``).
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> store = Sqlite(Path(mkdtemp()) / "evenhand.db")
+    >>> with store.view() as view:
+    ...     view.names()
+    []
+    >>> store.close()
+    """
+
+    waits: Waits = "for the commit"
+    any_of = "IN (SELECT value FROM json_each(?))"
+    # Left to itself, SQLite would walk through the whole log, which is in order.
+    log = "log INDEXED BY log_by_decision"
+    given = "json_each(?)"
+    locked = free = ""
+    touch = f"PRAGMA user_version = {VERSION}"
+    add_events = (
+        "INSERT INTO log SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, "
+        "CAST(value ->> 4 AS BLOB) FROM json_each(?)"
+    )
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._readers: list[_Connection] = []
+        self._lock = threading.Lock()
+        with _named(path), _translated():
+            self._writer = _Connection(path)
+            try:
+                self._check_ours()
+                self._writer.run("PRAGMA journal_mode = WAL").close()
+                self._set_up()
+                self._writer.run("PRAGMA busy_timeout = 0").close()
+                self._number = path.stat().st_ino
+            except BaseException:
+                self.close()
+                raise
+
+    def listed(self, values: Sequence[str]) -> str:
+        """Return a list as a value."""
+        return json.dumps(values)
+
+    @contextmanager
+    def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
+        """Begin to write; others, also in other processes, wait."""
+        if not self._lock.acquire(timeout=WAIT_SECONDS if wait else 0):
+            raise Unavailable("the database is being written to")
+        try:
+            self._check_there()
+            with _translated(), self._writer.transaction("IMMEDIATE", wait=wait):
+                yield Statements(self._writer, self)
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        """Begin to read, as of now."""
+        with _translated():
+            try:
+                reader = self._readers.pop()
+            except IndexError:
+                reader = _Connection(self._path)
+            try:
+                with reader.transaction("DEFERRED"):
+                    yield Statements(reader, self)
+            finally:
+                self._readers.append(reader)
+
+    def close(self) -> None:
+        """Close the file."""
+        for connection in (*self._readers, self._writer):
+            connection.close()
+
+    def _check_there(self) -> None:
+        """Complain if the file has been removed: what is written to it now would be lost."""
+        try:
+            there = self._path.stat().st_ino
+        except OSError:
+            there = None
+        if there != self._number:
+            raise Unavailable(f"the file of the database, {self._path}, has been taken away")
+
+    def _check_ours(self) -> None:
+        """Complain about another program's database, before anything of it is changed."""
+        run = self._writer.run
+        tables = run("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        if tables and run("PRAGMA user_version").fetchone()[0] == 0:
+            fail("database", "one of evenhand's, or a new file", f"{self._path}, another's")
+
+    def _set_up(self) -> None:
+        """Make the tables, or bring them to this version."""
+        with self._writer.transaction("IMMEDIATE"):
+            run = self._writer.run
+            for statement in steps_from(run("PRAGMA user_version").fetchone()[0]):
+                run(statement.format(**WORDS))
+            run(f"PRAGMA user_version = {VERSION}")
+
+
+class _Connection:
+    """One connection to the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._own = sqlite3.connect(
+            path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        self._own.execute("PRAGMA synchronous = FULL").close()
+        self.close = self._own.close
+
+    def run(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        """Run a statement."""
+        return self._own.execute(statement, values)
+
+    def run_later(self, statement: str, *values: Any) -> None:
+        """Run a statement: there is nothing to wait for."""
+        self._own.execute(statement, values)
+
+    @contextmanager
+    def transaction(self, kind: str, *, wait: bool = True) -> Iterator[None]:
+        """Do all of it or nothing."""
+        self._begin(f"BEGIN {kind}", time.monotonic() + WAIT_SECONDS if wait else 0.0)
+        try:
+            yield
+            self._own.execute("COMMIT")
+        except BaseException:
+            # A disk that is full has SQLite roll back by itself.
+            if self._own.in_transaction:
+                self._own.execute("ROLLBACK")
+            raise
+
+    def _begin(self, statement: str, end: float) -> None:
+        """Begin, as soon as nobody else is writing."""
+        while True:
+            try:
+                self._own.execute(statement)
+                return
+            except sqlite3.OperationalError as error:
+                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                if not busy or time.monotonic() >= end:
+                    raise
+                time.sleep(RETRY_SECONDS)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn what SQLite says of its disk into what servers can answer with."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            raise Full(f"the disk of the database is full ({error})") from error
+        raise Unavailable(f"the database cannot be used now ({error})") from error
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say which file it is that cannot be opened."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        fail("database", "an SQLite file of evenhand's", f"{path}: {error}")
+    except Unavailable as error:
+        fail("database", "a file that can be written", f"{path}: {error}")

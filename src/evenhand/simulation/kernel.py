@@ -1,0 +1,137 @@
+"""The compiled engine: the only hot loop of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.delay import Wait, draw_wait
+from evenhand.core.jit import compiled
+from evenhand.core.nature import (
+    Awake,
+    Changes,
+    Payoffs,
+    change_nature,
+    draw_awake,
+    draw_rewards,
+    own_nature,
+)
+from evenhand.core.round import Forms, advance, choose, draw_samples, explore, learn, steps_of
+from evenhand.core.state import State
+from evenhand.core.terms import Terms
+from evenhand.policies.policy import Policy
+from evenhand.policies.tscsf_b import score
+from evenhand.simulation._tally import Tally, count_moment
+from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
+
+Totals = tuple[Integers, Floats, Floats, Integers]
+
+
+def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
+    """Do exactly what the readable engine does, without holding Python's lock."""
+    return play_run(kernel_for(run.policy), run, streams, watch)
+
+
+def play_run(kernel: Callable[..., None], run: Run, streams: Streams, watch: Watch) -> Record:
+    """Play a run with a compiled :func:`play`."""
+    nature = run.environment
+    record, problem = new_record(run), nature.problem
+    kernel(
+        run.horizon,
+        *own_nature(nature.awake, nature.payoffs),
+        nature.changed,
+        problem.terms,
+        run.constants,
+        run.policy.new_memory(len(problem.arms)),
+        run.policy.forms,
+        run.wait,
+        record.state,
+        record.tally,
+        (run.checkpoints, record.expected, record.realised, record.behind),
+        streams,
+        watch,
+    )
+    return record
+
+
+def play(
+    horizon: int,
+    awake: Awake,
+    payoffs: Payoffs,
+    changes: Changes,
+    terms: Terms,
+    constants: Any,
+    memory: Any,
+    forms: Forms,
+    wait: Wait,
+    state: State,
+    tally: Tally,
+    totals: Totals,
+    streams: Streams,
+    watch: Watch,
+) -> None:
+    """Play all rounds; :mod:`evenhand.simulation._engine` says what each step means.
+
+    Feedback under way waits in a heap ordered by (due round, order of sending).
+    """
+    done, stop = watch
+    values, weights, plays = payoffs.values, terms.weights, terms.plays
+    waking, rewarding, delaying, policy = streams
+    checkpoints, expected_at, realised_at, behind_at = totals
+    arms = terms.weights.size
+    present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
+    rewards, scores = np.empty(arms), np.zeros(arms)
+    samples, scratch = np.empty(arms), np.empty(arms)
+    expected, realised, place, sent, turn = 0.0, 0.0, 0, 0, 0
+    pending = [(0, 0, 0, 0, 0.0)]
+    pending.pop()
+
+    for now in range(horizon):
+        if stop[0] != 0:
+            break
+        if turn < changes.starts.size and now == changes.starts[turn]:
+            change_nature(awake, payoffs, changes, turn)
+            turn += 1
+        here = present[: draw_awake(present, awake, now, waking)]
+        draw_rewards(rewards, payoffs, now, rewarding)
+        delay = draw_wait(wait, delaying)
+
+        if here.size > plays and not explore(scores, here, forms, policy):
+            draw_samples(samples, here, state, forms, policy)
+            score(scores, here, samples, state, terms, constants, memory, policy)
+        count = choose(chosen, here, scores, scratch, plays, policy)
+        advance(state, terms, here, chosen[:count], forms)
+        count_moment(tally, terms.floors, chosen, count, now + 1)
+
+        while len(pending) > 0 and pending[0][0] <= now:
+            feedback = heappop(pending)
+            learn(state, feedback[3], feedback[4], feedback[2], forms, policy)
+        for j in range(count):
+            i = chosen[j]
+            expected += values[i]
+            realised += weights[i] * rewards[i]
+            if delay == 0:
+                learn(state, i, rewards[i], now + 1, forms, policy)
+            elif delay < horizon - now:
+                heappush(pending, (now + delay, sent, now + 1, i, rewards[i]))
+                sent += 1
+
+        done[0] = now + 1
+        if now + 1 == checkpoints[place]:
+            expected_at[place] = expected
+            realised_at[place] = realised
+            behind_at[place] = tally.behind[0]
+            place += 1
+
+
+def kernel_for(policy: Policy, **given: Callable[..., Any]) -> Callable[..., None]:
+    """Return :func:`play` compiled around a policy's score and steps, in place of TSCSF-B's.
+
+    ``given`` stands in for other steps.
+    """
+    steps = {"score": policy.score, **steps_of(policy.forms)._asdict(), **given}
+    return compiled(play, **steps)

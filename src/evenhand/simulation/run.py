@@ -1,0 +1,140 @@
+"""One run: everything an engine needs for one policy and one replication, and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Integers, frozen
+from evenhand.core.checks import fail
+from evenhand.core.delay import Delay, Wait, as_wait
+from evenhand.core.state import State, new_state, posterior_means
+from evenhand.environment import Environment
+from evenhand.policies.policy import Policy, Situation
+from evenhand.results import Anytime
+from evenhand.results.anytime import USUAL, Moments
+from evenhand.simulation._tally import Tally, moments_of, new_tally
+
+
+class Streams(NamedTuple):
+    """Four independent random streams, so that every policy faces the same world."""
+
+    availability: np.random.Generator
+    rewards: np.random.Generator
+    delay: np.random.Generator
+    policy: np.random.Generator
+
+
+class Record(NamedTuple):
+    """What a run leaves behind: totals at the checkpoints, the final state, what was learned.
+
+    ``behind`` is a total, too: in how many rounds so far some arm was behind.
+    """
+
+    expected: Floats
+    realised: Floats
+    behind: Integers
+    state: State
+    tally: Tally
+    half_life: float
+
+    @property
+    def estimates(self) -> Floats:
+        """Each arm's mean as estimated in the end."""
+        return posterior_means(self.state, self.half_life)
+
+    def moments(self, floors: Floats) -> Moments:
+        """Return what was kept of every moment."""
+        return moments_of(self.tally, floors, int(self.state.rounds[0]), self.behind)
+
+
+def new_record(run: Run) -> Record:
+    """Return the record of a run that has not begun."""
+    kept, arms = run.checkpoints.size, len(run.environment.problem.arms)
+    return Record(
+        np.zeros(kept),
+        np.zeros(kept),
+        np.zeros(kept, dtype=np.int64),
+        new_state(arms),
+        new_tally(run.anytime.marks(run.horizon), arms),
+        run.policy.memory_half_life,
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """A policy in an environment for a number of rounds; replications differ in streams alone."""
+
+    environment: Environment
+    policy: Policy
+    horizon: int
+    checkpoints: Integers
+    delay: Delay = 0
+    anytime: Anytime = USUAL
+
+    @property
+    def wait(self) -> Wait:
+        """The delay as numbers."""
+        return as_wait(self.delay)
+
+    @cached_property
+    def constants(self) -> tuple[object, ...]:
+        """The policy's constants here, worked out once; a simulation may tell the means."""
+        nature = self.environment
+        if nature.changes and self.policy.knows_nature:
+            fail("nature that a policy knows", "the same throughout", self.policy.label())
+        situation = Situation(nature.problem, self.horizon, nature.means, nature.awake)
+        return self.policy.constants(situation)
+
+
+class Watch(NamedTuple):
+    """Shared with a running engine: the rounds it has done, and a wish to stop (non-zero)."""
+
+    done: Integers
+    stop: Integers
+
+
+def new_watch() -> Watch:
+    """Return a watch at zero.
+
+    Only the first entries are used: the others keep two workers' numbers off one cache line.
+    """
+    return Watch(np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64))
+
+
+def streams(seed: int, replication: int) -> Streams:
+    """Return the streams of a replication: they depend on (seed, replication) and nothing else.
+
+    >>> streams(7, 0).policy.random() == streams(7, 0).policy.random()
+    True
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(replication,))
+    return Streams(*(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4)))
+
+
+# First and later rounds at which a simulation keeps totals; a sweep keeps fewer.
+MANY_CHECKPOINTS = (100, 400)
+
+
+def checkpoints(
+    horizon: int, first: int = MANY_CHECKPOINTS[0], later: int = MANY_CHECKPOINTS[1]
+) -> Integers:
+    """Return the rounds at which totals are kept: the first ones, then some up to the horizon.
+
+    The later ones are spread logarithmically, so that their number does not grow with the horizon.
+
+    >>> checkpoints(3)
+    array([1, 2, 3])
+    >>> len(checkpoints(10_000_000)) <= 500
+    True
+    >>> checkpoints(10_000, first=2, later=4)
+    array([    1,     2,     3,    45,   669, 10000])
+    """
+    start = np.arange(1, min(horizon, first) + 1, dtype=np.int64)
+    if horizon <= first:
+        return frozen(start)
+    rest = np.rint(np.geomspace(first + 1, horizon, later)).astype(np.int64)
+    return frozen(np.unique(np.concatenate([start, rest, [horizon]])))
