@@ -243,7 +243,7 @@ def threads() -> list[Row]:
     for worker in workers:
         worker.join()
     total = books[0] + books[1]
-    state = agent._state
+    state = agent._learner.state
     wrong = sum(
         state.played[i] != total[arm] or state.reward_sums[i] != total[arm] / 2
         for i, arm in enumerate(agent.problem.arms)

@@ -10,9 +10,10 @@ from benchmarks.row import Row, best_seconds
 from benchmarks.simulation import random_environment, setting_1
 from evenhand import Environment, make_policy
 from evenhand.core.arrays import Floats, Integers
+from evenhand.core.choosing import choose
 from evenhand.core.jit import compiled
 from evenhand.core.nature import Awake, Payoffs, draw_awake, draw_rewards
-from evenhand.core.round import Forms, choose, draw_samples
+from evenhand.core.round import StepOptions, draw_samples
 from evenhand.core.state import State
 from evenhand.policies.policy import Policy
 from evenhand.simulation.kernel import kernel_for, play_run, run_compiled
@@ -29,7 +30,7 @@ def draws(
     awake: Awake,
     payoffs: Payoffs,
     state: State,
-    forms: Forms,
+    options: StepOptions,
     given: Streams,
 ) -> float:
     """Draw what a round draws, and nothing else: who wakes, what all would return, samples."""
@@ -39,7 +40,7 @@ def draws(
         here = present[: draw_awake(present, awake, now, given.availability)]
         draw_rewards(rewards, payoffs, now, given.rewards)
         if here.size > plays:
-            draw_samples(samples, here, state, forms, given.policy)
+            draw_samples(samples, here, state, options, given.policy)
         total += rewards[0] + samples[0]
     return total
 
@@ -72,7 +73,7 @@ def beside(environment: Environment, policy: Policy, horizon: int) -> list[Row]:
     state = run_compiled(run, streams(1, 0), new_watch()).state
     machine: Any = compiled(draws)
     plays = environment.problem.plays
-    given = plays, environment.awake, environment.payoffs, state, policy.forms
+    given = plays, environment.awake, environment.payoffs, state, policy.options
 
     def draw() -> None:
         machine(horizon, *given, streams(1, 0))

@@ -120,4 +120,4 @@ def test_a_pickled_environment_comes_back_whole_and_read_only(nature):
 def arrays(environment):
     payoffs = environment.payoffs
     recorded = payoffs.means, payoffs.values, payoffs.recorded
-    return [*environment.awake, *recorded, *environment.problem.terms[1:]]
+    return [*environment.awake, *recorded, *environment.problem.arrays[1:]]

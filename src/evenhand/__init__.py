@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand.agent import Agent, Decision, Deltas, Reason, Receipt
     from evenhand.availability import Independent, Joint, Trace
-    from evenhand.client import AsyncClient, Choice, Client
+    from evenhand.client import AsyncClient, Client
     from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded
     from evenhand.errors import (
         Certificate,
@@ -35,7 +35,6 @@ _HOMES = {
     "Beta": "environment",
     "Change": "environment",
     "Certificate": "errors",
-    "Choice": "client",
     "Client": "client",
     "Decision": "agent",
     "Deltas": "agent",
@@ -77,7 +76,6 @@ __all__ = [
     "Beta",
     "Certificate",
     "Change",
-    "Choice",
     "Client",
     "Decision",
     "Deltas",

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, frozen
 from evenhand.core.checks import WEIGHT, check_names, check_per_arm, check_whole, fail
-from evenhand.core.terms import Terms
+from evenhand.core.state import ProblemArrays
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 
@@ -78,11 +78,11 @@ class Problem:
         return Problem, (self.arms, self.plays, self.weights, self.floors)
 
     @property
-    def terms(self) -> Terms:
+    def arrays(self) -> ProblemArrays:
         """The numbers alone, of arms that were there from the beginning."""
         none = frozen(np.zeros(len(self.arms)))
         paused = frozen(np.zeros(len(self.arms), dtype=np.bool_))
-        return Terms(self.plays, self.weights, self.floors, none, none, none, paused)
+        return ProblemArrays(self.plays, self.weights, self.floors, none, none, none, paused)
 
     def by_arm(self, values: Floats) -> dict[str, float]:
         """Name one number per arm.

@@ -16,7 +16,7 @@ from evenhand import (
     Problem,
     make_policy,
 )
-from evenhand.learner.columns import unpack
+from evenhand.agent._columns import unpack
 from evenhand.policies.registry import BUILT_IN
 from evenhand.simulation.kernel import run_compiled
 from evenhand.simulation.run import Run, checkpoints, new_watch, streams
@@ -67,14 +67,14 @@ def test_nobody_awake_is_a_legal_round_in_which_debts_grow():
         (["a", "bb"], "unknown awake arm 'bb'"),
         (["a", "a"], "awake arms must have different names"),
         ("a", "awake arms must be a list of names"),
-        ([7], "place of an awake arm must be in 0 to 2, got 7"),
-        ([0, -1], "place of an awake arm must be in 0 to 2, got -1"),
+        ([7], "index of an awake arm must be in 0 to 2, got 7"),
+        ([0, -1], "index of an awake arm must be in 0 to 2, got -1"),
         ([1, 1], "awake arms must have different names, got 'b' twice"),
         (np.array([0.5]), "non-empty string"),
-        ([0, "a"], "names, whole places or truth values"),
+        ([0, "a"], "names, indices or truth values"),
         ([True, False], r"mask of awake arms must be one truth value for each of 3 arms"),
         (np.ones((1, 3), dtype=bool), r"mask of awake arms must be one truth value for each"),
-        (np.array([[0]]), "awake arms must be names, whole places or truth values"),
+        (np.array([[0]]), "awake arms must be names, indices or truth values"),
         ([None], "non-empty string"),
         (7, "awake arms must be a list of names"),
     ],
@@ -96,14 +96,14 @@ def test_an_agent_decides_exactly_as_the_simulator(setting_1, name):
 
     world = streams(4, 0)
     agent = Agent(setting_1.problem, make_policy(name))
-    agent._rng = world.policy
+    agent._learner.rng = world.policy
     for _ in range(rounds):
         awake = world.availability.random(3) < [0.9, 0.8, 0.7]
         rewards = (world.rewards.random(3) < setting_1.means).astype(float)
         decision = agent.ask([arm for arm, here in zip("abc", awake, strict=True) if here])
         agent.tell(decision.id, {arm: rewards["abc".index(arm)] for arm in decision.chosen})
     for field, array in simulated._asdict().items():
-        assert np.array_equal(getattr(agent._state, field), array), field
+        assert np.array_equal(getattr(agent._learner.state, field), array), field
 
 
 def test_policies_that_know_secrets_cannot_serve():
@@ -175,7 +175,7 @@ def test_only_the_latest_decisions_are_remembered():
     before = agent.snapshot()
     assert agent.tell(old.id, {"a": 1.0}).expired == ("a",)
     assert agent.snapshot() == before
-    assert unpack(json.loads(before)["ledger"]["id"], np.int64).tolist() == [2, 3, 4]
+    assert unpack(json.loads(before)["log"]["id"], np.int64).tolist() == [2, 3, 4]
 
 
 @given(order=st.permutations(range(12)))

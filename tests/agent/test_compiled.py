@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, InputError, MissingExtra, Problem, make_policy
-from evenhand.learner import engine as desk
+from evenhand.learner import engine as engines
 from tests.agent.test_agent import SERVING
 
 
@@ -57,7 +57,7 @@ def test_few_arms_are_not_worth_the_wait_and_many_are():
 
 def test_without_numba_the_agent_still_works(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(desk, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
     assert len(twelve_arms("priced").ask().chosen) == 3
     with pytest.raises(MissingExtra, match="numba"):
         twelve_arms("priced", compiled=True)
@@ -72,7 +72,11 @@ def test_whether_to_compile_is_said_in_one_of_three_ways(wrong):
 def test_all_is_compiled_when_the_agent_is_made(caplog):
     """No function has more machine code after hundreds of decisions than before the first."""
     agent = twelve_arms("tscsf-b", compiled=True)
-    made = [agent._desk._decide, agent._desk._choose, agent._desk._take_in, agent._desk._advance]
+    made = [
+        agent._learner.engine._decide,
+        agent._learner.engine._settle,
+        agent._learner.engine._learn_all,
+    ]
     before = [len(function.signatures) for function in made]
     with caplog.at_level(logging.INFO, "evenhand"):
         lived(agent)
@@ -83,7 +87,7 @@ def test_all_is_compiled_when_the_agent_is_made(caplog):
 
 
 def test_waiting_for_the_compiler_is_in_the_log(caplog, monkeypatch):
-    monkeypatch.setattr(desk, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(engines, "SLOW_SECONDS", 0.0)
     with caplog.at_level(logging.INFO, "evenhand"):
         twelve_arms("tscsf-b", compiled=True)
     assert "compiled the agent's decisions in" in caplog.text
@@ -121,7 +125,7 @@ def test_a_million_decisions_without_feedback_take_no_more_memory_than_a_thousan
     for rounds in (1_000, 9_000):
         for _ in range(rounds):
             agent.ask()
-        sizes.append((len(agent._ledger.entries), len(agent.snapshot())))
+        sizes.append((len(agent._log.records), len(agent.snapshot())))
     assert sizes[0][0] == sizes[1][0] == 500
     assert sizes[1][1] < sizes[0][1] * 1.1
 
@@ -133,21 +137,24 @@ def test_many_decisions_at_once_are_as_many_one_by_one(name, awake):
         np.array(awake, dtype=np.int64),
         [twelve_arms(name, compiled=False) for _ in "ab"],
     )
-    made = agents[0]._desk.decide_many(30, places, agents[0]._rng)
+    made = agents[0]._learner.engine.decide_many(30, places, agents[0]._learner.rng)
     if made is None:
-        assert agents[0].policy.drawing in ("own", "both")
+        assert agents[0].policy.randomness in ("own", "both")
         return
-    for chosen, samples in zip(*made, strict=True):
-        alone, drawn, _ = agents[1]._desk.decide(places, agents[1]._rng)
+    for chosen, before, samples in zip(*made, strict=True):
+        alone, owed, drawn, _ = agents[1]._learner.engine.decide(places, agents[1]._learner.rng)
         assert chosen.tolist() == alone.tolist()
+        assert before.tolist() == owed[: alone.size].tolist()
         assert samples.tolist() == drawn.tolist()
-    for one, other in zip(agents[0]._state, agents[1]._state, strict=True):
+    for one, other in zip(agents[0]._learner.state, agents[1]._learner.state, strict=True):
         assert one.tolist() == other.tolist()
 
 
 def test_many_decisions_at_once_are_the_same_in_machine_code():
     agents = [twelve_arms("tscsf-b", compiled=compiled) for compiled in (True, False)]
-    made = [agent._desk.decide_many(50, np.arange(12), agent._rng) for agent in agents]
+    made = [
+        agent._learner.engine.decide_many(50, np.arange(12), agent._learner.rng) for agent in agents
+    ]
     one, other = ([chosen.tolist() for chosen in many.chosen] for many in made)
     assert one == other
 
@@ -155,4 +162,4 @@ def test_many_decisions_at_once_are_the_same_in_machine_code():
 def test_decisions_of_which_one_depends_on_the_last_are_not_made_at_once():
     for parameters in ({"exploration": 0.1}, {"half_life": 30}):
         agent = twelve_arms(make_policy("tscsf-b", **parameters), compiled=False)
-        assert agent._desk.decide_many(5, np.arange(12), agent._rng) is None
+        assert agent._learner.engine.decide_many(5, np.arange(12), agent._learner.rng) is None

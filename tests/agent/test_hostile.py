@@ -18,7 +18,7 @@ from evenhand import (
     SnapshotError,
     make_policy,
 )
-from evenhand.learner.columns import pack, unpack
+from evenhand.agent._columns import pack, unpack
 from tests.agent.test_agent import play, three_arms
 
 
@@ -50,9 +50,12 @@ DELTAS = three_arms().deltas()
         lambda agent: agent.change(np.array(1), floor=0.1),
         lambda agent: agent.pause(np.array(1)),
         lambda agent: agent.resume(Unprintable()),
-        lambda agent: agent.apply(replace(DELTAS, played=None)),
-        lambda agent: agent.apply(replace(DELTAS, played=np.zeros(2))),
-        lambda agent: agent.apply(replace(DELTAS, feedbacks=np.array([1.0, np.nan, 0.0]))),
+        lambda agent: agent.apply(replace(DELTAS, sums={**DELTAS.sums, "played": None})),
+        lambda agent: agent.apply(replace(DELTAS, sums={**DELTAS.sums, "played": np.zeros(2)})),
+        lambda agent: agent.apply(
+            replace(DELTAS, sums={**DELTAS.sums, "feedbacks": np.array([1.0, np.nan, 0.0])})
+        ),
+        lambda agent: agent.apply(replace(DELTAS, sums={})),
         lambda agent: agent.apply(replace(DELTAS, arms=("a", "b", 1))),
         lambda agent: agent.apply(replace(DELTAS, arms=("a", "b", "c", "c"))),
         lambda agent: make_policy("priced", half_life=np.zeros(2)),
@@ -96,8 +99,8 @@ def test_bits_beyond_the_arms_are_damage():
     agent = three_arms()
     agent.ask(["a"])
     document = json.loads(agent.snapshot())
-    bits = unpack(document["ledger"]["awake"], np.uint8)
-    document["ledger"]["awake"] = pack(bits | 1, np.uint8)
+    bits = unpack(document["log"]["awake"], np.uint8)
+    document["log"]["awake"] = pack(bits | 1, np.uint8)
     with pytest.raises(SnapshotError, match="must be among the arms"):
         Agent.restore(json.dumps(document))
 
@@ -149,6 +152,6 @@ def test_probabilities_hold_whatever_the_scale(eta, weights):
 @pytest.mark.parametrize("awake", [np.ma.array([0, 1], mask=[0, 1]), b"\x00\x01"])
 def test_what_only_looks_like_places_is_refused(awake):
     agent = three_arms()
-    with pytest.raises(InputError, match="awake arms must be names, whole places or truth values"):
+    with pytest.raises(InputError, match="awake arms must be names, indices or truth values"):
         agent.ask(awake)
     assert agent.rounds == 0

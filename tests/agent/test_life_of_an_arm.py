@@ -55,15 +55,15 @@ def test_a_pause_counts_neither_for_the_rate_nor_for_the_awake_rate(half_life):
     agent = three_arms(policy=make_policy("priced", half_life=half_life))
     for k in range(20):
         agent.ask(["a"] if k % 2 else ["b"])
-    before, rates = agent.rates()["a"], agent._awake_rates()[0]
+    before, rates = agent.rates()["a"], agent._learner.awake_rates()[0]
     agent.pause("a")
     for _ in range(500):
         agent.ask(["b"])
     assert agent.rates()["a"] == before
-    assert agent._awake_rates()[0] == 0.0
+    assert agent._learner.awake_rates()[0] == 0.0
     agent.resume("a")
     assert agent.rates()["a"] == before
-    assert agent._awake_rates()[0] == pytest.approx(rates)
+    assert agent._learner.awake_rates()[0] == pytest.approx(rates)
 
 
 def test_what_others_may_have_grows_while_an_arm_rests():
@@ -73,7 +73,7 @@ def test_what_others_may_have_grows_while_an_arm_rests():
     assert before < 0.6
     agent.pause("a")
     after = agent.targets()
-    assert (after["a"], after["b"]) == (0.0, min(0.6, agent._awake_rates()[1]))
+    assert (after["a"], after["b"]) == (0.0, min(0.6, agent._learner.awake_rates()[1]))
     assert after["b"] > before
 
 
@@ -176,12 +176,12 @@ def test_prices_know_who_rests():
     for _ in range(60):
         decision = agent.ask()
         agent.tell(decision.id, dict.fromkeys(decision.chosen, 0.5))
-    assert agent._desk.memory.prices[0] > 0.5
+    assert agent._learner.engine.memory.prices[0] > 0.5
     agent.pause("b")
     agent.ask(["a"])
     agent.join("c")
     agent.ask(["a", "c"])
-    assert np.all(agent._desk.memory.prices < 0.1)
+    assert np.all(agent._learner.engine.memory.prices < 0.1)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

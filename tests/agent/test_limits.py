@@ -87,7 +87,7 @@ def test_more_plays_than_arms_keep_every_floor():
 
 def test_what_an_agent_takes_by_default_and_at_least():
     problem = Problem(["a"], plays=1)
-    assert json.loads(Agent(problem).snapshot())["ledger"]["memory"] == 100_000
+    assert json.loads(Agent(problem).snapshot())["log"]["memory"] == 100_000
     assert Agent(problem, horizon=1, memory=1, seed=0).rounds == 0
     for wrong in ({"memory": 0}, {"horizon": 0}, {"seed": -1}):
         with pytest.raises(InputError, match="must be a whole number of at least"):

@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from evenhand import Agent, FeedbackError, Problem, make_policy
-from evenhand.core.state import new_state
-from evenhand.policies.policy import Moment, Situation
+from evenhand.core.schema import new
+from evenhand.core.state import DecisionView, State
+from evenhand.policies.policy import PolicySetup
 from tests.agent.test_agent import SERVING, play, three_arms
 
 REPLAYS = 200_000
@@ -26,7 +27,7 @@ def random_moment(policy, rng):
         weights=np.where(rng.random(arms) < 0.1, 0.0, rng.uniform(0.2, 2.0, arms)),
         floors=rng.uniform(0, plays / arms, arms),
     )
-    state = new_state(arms)
+    state = new(State, arms)
     state.rounds[0] = rounds = int(rng.integers(1, 5_000))
     state.awake_counts[:] = rng.integers(rounds // 2, rounds + 1, arms)
     state.played[:] = rng.integers(0, rounds + 1, arms)
@@ -34,8 +35,9 @@ def random_moment(policy, rng):
     state.reward_sums[:] = state.feedbacks * rng.random(arms)
     state.debts[:] = np.round(rng.exponential(2.0, arms) * (rng.random(arms) < 0.6))
     awake = np.sort(rng.choice(arms, size=int(rng.integers(plays + 1, arms + 1)), replace=False))
-    constants = policy.constants(Situation(problem))
-    return Moment(awake, state, problem.terms, constants, policy.new_memory(arms))
+    constants = policy.constants(PolicySetup(problem))
+    view = DecisionView(awake, np.empty(0), state, problem.arrays)
+    return view, constants, policy.new_memory(arms)
 
 
 def replayed(policy, moment, rng):
@@ -44,18 +46,18 @@ def replayed(policy, moment, rng):
     The scoring function is the policy's own: given a row of draws in place of each sample, it
     scores all of them at once.
     """
-    awake, state, terms = moment.awake, moment.state, moment.terms
+    view, constants, memory = moment
+    awake, state, problem = view.awake, view.state, view.problem
     alphas = 1.0 + state.reward_sums[awake]
     betas = 1.0 + state.feedbacks[awake] - state.reward_sums[awake]
     samples = rng.beta(alphas[:, None], betas[:, None], (awake.size, REPLAYS))
     scores = np.zeros(samples.shape)
     if policy.name == "floor-first":
-        scores = terms.weights[awake, None] * samples + 1e6 * state.debts[awake, None]
+        scores = problem.weights[awake, None] * samples + 1e6 * state.debts[awake, None]
     else:
-        given = state, terms, moment.constants, moment.memory
-        policy.score(scores, awake, samples, *given, rng)
+        policy.score(scores, view._replace(samples=samples), constants, memory, rng)
     scores += 1e-12 * rng.random(scores.shape)
-    last = np.sort(scores, axis=0)[-terms.plays]
+    last = np.sort(scores, axis=0)[-problem.plays]
     return (scores >= last).mean(axis=1)
 
 
@@ -65,10 +67,10 @@ def test_probabilities_are_those_of_many_replays(name):
     policy, rng, far = make_policy(name), np.random.default_rng(11), []
     for _ in range(12):
         moment = random_moment(policy, rng)
-        found, wanted = policy.chances(moment), replayed(policy, moment, rng)
+        found, wanted = policy.probabilities(*moment), replayed(policy, moment, rng)
         errors = np.sqrt(np.maximum(wanted * (1 - wanted), 1 / REPLAYS) / REPLAYS)
         far.extend(np.abs(found - wanted) / errors)
-        assert found.sum() == pytest.approx(moment.terms.plays, abs=1e-3)
+        assert found.sum() == pytest.approx(moment[0].problem.plays, abs=1e-3)
     assert np.mean(np.array(far) > 3.0) <= 0.02
     assert max(far) < 5.0
 
@@ -142,8 +144,8 @@ def test_to_explain_changes_no_decision(name):
     explained, silent = three_arms(policy=policy), three_arms(policy=policy)
     for _ in range(40):
         assert explained.ask(explain=True).chosen == silent.ask().chosen
-    for field, array in explained._state._asdict().items():
-        assert np.array_equal(array, getattr(silent._state, field)), field
+    for field, array in explained._learner.state._asdict().items():
+        assert np.array_equal(array, getattr(silent._learner.state, field)), field
 
 
 @pytest.mark.parametrize("name", ["ucb", "lfg"])
@@ -166,7 +168,11 @@ def test_one_seed_for_all_arms_has_chances_too():
     """Arm a: 0.9 without spread to speak of; arm b moves by z: it wins if z is above 0.9 / s."""
     policy = make_policy("cl-sg", eta=math.inf)
     agent = Agent(Problem(["a", "b"], plays=1), policy, seed=1)
-    agent._state.rounds[0], agent._state.feedbacks[0], agent._state.reward_sums[0] = 99, 1e12, 9e11
+    (
+        agent._learner.state.rounds[0],
+        agent._learner.state.feedbacks[0],
+        agent._learner.state.reward_sums[0],
+    ) = 99, 1e12, 9e11
     chance = 1 - stats.norm.cdf(0.9 / math.sqrt(math.log(100)))
     assert agent.ask(explain=True).reasons[1].probability == pytest.approx(chance, abs=1e-4)
 

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from evenhand import Agent, Problem
+from evenhand import Agent, Problem, make_policy
 
 SECONDS = 1.5
 
@@ -67,10 +67,10 @@ def test_totals_are_those_that_every_thread_has_counted(compiled):
     ids = [decision_id for player in players for decision_id in player.ids]
     assert sorted(ids) == list(range(1, agent.rounds + 1))
     for i, arm in enumerate(agent.problem.arms):
-        assert agent._state.played[i] == sum(player.played[arm] for player in players)
-        assert agent._state.feedbacks[i] == sum(player.played[arm] for player in players)
-        assert agent._state.reward_sums[i] == sum(player.rewards[arm] for player in players)
-    assert agent._state.awake_counts.tolist() == [agent.rounds] * 12
+        assert agent._learner.state.played[i] == sum(player.played[arm] for player in players)
+        assert agent._learner.state.feedbacks[i] == sum(player.played[arm] for player in players)
+        assert agent._learner.state.reward_sums[i] == sum(player.rewards[arm] for player in players)
+    assert agent._learner.state.awake_counts.tolist() == [agent.rounds] * 12
 
 
 def test_a_snapshot_is_of_one_moment():
@@ -83,15 +83,16 @@ def test_a_snapshot_is_of_one_moment():
 
     together(Player(agent, 0.5), Player(agent, 1.0), photograph)
     for picture in taken:
-        assert picture._state.played.sum() == 2 * picture.rounds
-        assert picture._ledger.latest == picture.rounds
-        under_way = 2 * picture.rounds - picture._state.feedbacks.sum()
+        assert picture._learner.state.played.sum() == 2 * picture.rounds
+        assert picture._log.latest == picture.rounds
+        under_way = 2 * picture.rounds - picture._learner.state.feedbacks.sum()
         assert 0 <= under_way <= 4
     assert len(taken) > 3
 
 
 def test_arms_may_come_and_go_meanwhile():
-    agent = Agent(Problem(6, plays=2, floors=0.1), "priced", seed=1, memory=1_000)
+    policy = make_policy("priced", surplus="inf")
+    agent = Agent(Problem(6, plays=2, floors=0.1), policy, seed=1, memory=1_000)
 
     def ask():
         decision = agent.ask()

@@ -9,13 +9,18 @@ import pytest
 
 from evenhand import Environment, InputError, Problem, simulate
 from evenhand.core.jit import compiled, digest
+from evenhand.core.round import REMEMBERING, round_of
 from evenhand.policies import lfg, tscsf_b
 from evenhand.simulation.kernel import play
 
 
 def test_the_name_depends_on_every_function_that_is_called():
-    assert digest(play, score=lfg.score) != digest(play, score=tscsf_b.score)
-    assert digest(play, score=lfg.score) == digest(play, score=lfg.score)
+    one, other, again = (
+        digest(play, play_round=round_of(policy.score, REMEMBERING))
+        for policy in (lfg, tscsf_b, lfg)
+    )
+    assert one != other
+    assert one == again
 
 
 LIMIT = 3
@@ -65,9 +70,9 @@ from dataclasses import dataclass
 from author_helper import bent
 from evenhand import Policy
 
-def score(scores, awake, samples, state, terms, constants, memory, rng, tilt=0.5):
-    for j in range(awake.size):
-        scores[j] = bent(terms.weights[awake[j]] * rng.random()) * tilt
+def score(scores, view, constants, memory, rng, tilt=0.5):
+    for j in range(view.awake.size):
+        scores[j] = bent(view.problem.weights[view.awake[j]] * rng.random()) * tilt
 
 @dataclass(frozen=True, kw_only=True)
 class Mine(Policy):

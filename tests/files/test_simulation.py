@@ -52,7 +52,7 @@ def test_a_complete_file(load):
     assert settings.delay == 2
     assert list(settings.policies) == ["mine", "lfg eta=paper"]
     assert settings.policies["mine"].eta == math.inf
-    assert settings.policies["mine"].reflected
+    assert settings.policies["mine"].surplus == 0.0
 
 
 def test_a_joint_table_beta_rewards_and_a_geometric_delay(load):

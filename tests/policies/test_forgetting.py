@@ -76,8 +76,8 @@ def test_weights_never_grow_too_large_however_long_it_lasts():
         decision = agent.ask()
         agent.tell(decision.id, {decision.chosen[0]: float(k % 2)})
     for name in ("awake_counts", "feedbacks", "reward_sums"):
-        assert np.isfinite(getattr(agent._state, name)).all()
-    assert agent._awake_rates().tolist() == pytest.approx([1.0, 1.0])
+        assert np.isfinite(getattr(agent._learner.state, name)).all()
+    assert agent._learner.awake_rates().tolist() == pytest.approx([1.0, 1.0])
 
 
 def test_an_arm_that_changed_is_seen_again():
@@ -133,7 +133,7 @@ def test_prices_of_who_forgets_are_worked_out_anew_before_they_are_forgotten():
     agent, due = Agent(problem, policy, seed=1), set()
     for _ in range(3_000):
         agent.ask()
-        due.add(int(agent._desk.memory.refresh[0]))
+        due.add(int(agent._learner.engine.memory.refresh[0]))
     assert np.diff(sorted(due)).max() == 5
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from evenhand import make_policy
-from evenhand.core.round import choose, draw_samples, learn, steps_of
-from evenhand.core.state import new_state
+from evenhand.core.choosing import choose
+from evenhand.core.round import draw_samples, learn, step_functions
+from evenhand.core.schema import new
+from evenhand.core.state import DecisionView, State
 from evenhand.optimum import Awake
 from evenhand.optimum.mixture import Block, as_mixture
-from evenhand.policies import Situation
+from evenhand.policies import PolicySetup
 from evenhand.problem import Problem
 
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
@@ -37,27 +39,28 @@ class Script:
         return self.samples.pop(0)
 
 
-def score_awake(policy, scores, awake, state, terms, constants, memory, script):
+def score_awake(policy, scores, awake, state, problem, constants, memory, script):
     """Draw samples if the policy wants them, and score."""
     samples = np.empty(awake.size)
-    draw_samples(samples, awake, state, policy.forms, script)
-    policy.score(scores, awake, samples, state, terms, constants, memory, script)
+    draw_samples(samples, awake, state, policy.options, script)
+    view = DecisionView(awake, samples, state, problem)
+    policy.score(scores, view, constants, memory, script)
 
 
 def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
     """Play with everybody awake; return the chosen arm and the debts after each round."""
     arms = len(problem.arms)
-    state, terms, memory = new_state(arms), problem.terms, policy.new_memory(arms)
-    constants = policy.constants(Situation(problem, None, *SECRETS))
+    state, arrays, memory = new(State, arms), problem.arrays, policy.new_memory(arms)
+    constants = policy.constants(PolicySetup(problem, None, *SECRETS))
     steps = []
     for t in range(rounds):
         awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
-        score_awake(policy, scores, awake, state, terms, constants, memory, script)
-        count = choose(chosen, awake, scores, np.empty(arms), terms.plays, script)
-        steps_of(policy.forms).advance(state, terms, awake, chosen[:count], policy.forms)
+        score_awake(policy, scores, awake, state, arrays, constants, memory, script)
+        count = choose(chosen, awake, scores, np.empty(arms), arrays.plays, script)
+        step_functions(policy.options).advance(state, arrays, awake, chosen[:count], policy.options)
         for i in chosen[:count]:
-            learn(state, i, rewards[t][i], t + 1, policy.forms, script)
-        steps.append((chosen[:count].tolist(), [round(debt, 9) for debt in state.debts]))
+            learn(state, i, rewards[t][i], t + 1, policy.options, script)
+        steps.append((chosen[:count].tolist(), [max(round(debt, 9), 0.0) for debt in state.debts]))
     return steps
 
 
@@ -107,15 +110,15 @@ def test_tscsf_b_follows_its_samples_and_updates_its_posteriors():
 
 def scores_of(policy, state, script=None):
     scores = np.empty(2)
-    constants = policy.constants(Situation(PROBLEM, None, *SECRETS))
+    constants = policy.constants(PolicySetup(PROBLEM, None, *SECRETS))
     memory = policy.new_memory(2)
-    score_awake(policy, scores, np.arange(2), state, PROBLEM.terms, constants, memory, script)
+    score_awake(policy, scores, np.arange(2), state, PROBLEM.arrays, constants, memory, script)
     return scores.tolist()
 
 
 def seasoned():
     """After 999 rounds: 100 rewards adding up to 40, and none."""
-    state = new_state(2)
+    state = new(State, 2)
     state.rounds[0] = 999
     state.feedbacks[:] = [100, 0]
     state.reward_sums[:] = [40.0, 0.0]
@@ -131,7 +134,7 @@ def test_lfg_adds_the_confidence_radius_and_trusts_the_unknown_fully():
 
 def test_lfg_trusts_one_reward_in_the_very_first_round():
     """At t = 1 the radius is 0, so what was seen once counts as it is."""
-    state = new_state(2)
+    state = new(State, 2)
     state.feedbacks[:], state.reward_sums[:] = [1, 0], [0.3, 0.0]
     assert scores_of(make_policy("lfg", eta=10), state) == pytest.approx([0.3, 0.5])
 
@@ -145,8 +148,8 @@ def test_lfg_never_hopes_for_more_than_one():
 def test_uniform_scores_a_random_number_for_everybody():
     scores = np.full(2, np.nan)
     policy = make_policy("uniform")
-    given = new_state(2), PROBLEM.terms, None, None
-    policy.score(scores, np.arange(2), None, *given, Script([0.25, 0.75]))
+    view = DecisionView(np.arange(2), None, new(State, 2), PROBLEM.arrays)
+    policy.score(scores, view, None, None, Script([0.25, 0.75]))
     assert scores.tolist() == [0.25, 0.75]
 
 
@@ -158,7 +161,7 @@ def test_cl_sg_moves_all_estimates_by_one_seed():
 
 
 def test_cl_sg_counts_a_single_reward():
-    state = new_state(2)
+    state = new(State, 2)
     state.feedbacks[:], state.reward_sums[:] = [1, 0], [0.3, 0.0]
     assert scores_of(make_policy("cl-sg"), state, Script([1.0])) == pytest.approx([0.3, 0.0])
 
@@ -167,8 +170,9 @@ def test_opt_f_prefers_what_is_worth_more():
     """No floors, everybody awake, one play: the larger w u comes first."""
     problem = Problem(2, plays=1, weights=[1.0, 3.0])
     policy, scores = make_policy("opt-f"), np.empty(2)
-    mixture = policy.constants(Situation(problem, None, *SECRETS))
-    policy.score(scores, np.arange(2), None, new_state(2), problem.terms, mixture, None, None)
+    mixture = policy.constants(PolicySetup(problem, None, *SECRETS))
+    view = DecisionView(np.arange(2), None, new(State, 2), problem.arrays)
+    policy.score(scores, view, mixture, None, None)
     assert scores[0] > scores[1]
 
 
@@ -198,8 +202,8 @@ def test_opt_f_draws_one_order_in_each_block_that_has_several():
     policy, scores = make_policy("opt-f"), np.empty(3)
     for draw, wanted in ((0.0, [0, -1, -2]), (0.74, [0, -1, -2]), (0.75, [-1, 0, -2])):
         script = Script([draw])
-        given = new_state(3), PROBLEM.terms, mixture, None
-        policy.score(scores, np.arange(3), None, *given, script)
+        view = DecisionView(np.arange(3), None, new(State, 3), PROBLEM.arrays)
+        policy.score(scores, view, mixture, None, script)
         assert scores.tolist() == wanted
         assert not script.samples
 
@@ -207,6 +211,6 @@ def test_opt_f_draws_one_order_in_each_block_that_has_several():
 def test_opt_f_knows_its_order_when_only_some_are_awake():
     blocks = [Block(np.array([i]), np.array([[0]]), np.array([1.0])) for i in (2, 0, 1)]
     policy, scores = make_policy("opt-f"), np.empty(2)
-    given = new_state(3), PROBLEM.terms, as_mixture(blocks), None
-    policy.score(scores, np.array([1, 2]), None, *given, None)
+    view = DecisionView(np.array([1, 2]), None, new(State, 3), PROBLEM.arrays)
+    policy.score(scores, view, as_mixture(blocks), None, None)
     assert scores.tolist() == [-2, 0]

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
@@ -23,14 +23,16 @@ from evenhand import (
     run_sweep,
     simulate,
 )
+from evenhand.core.arrays import Floats
+from evenhand.core.schema import Column
 from evenhand.files import policies_from
 from evenhand.policies import register_policy, registered_policies, registry
 from evenhand.sweeps._versions import matching_of
 
 
-def score(scores, awake, samples, state, terms, constants, memory, rng):
-    for j in range(awake.size):
-        scores[j] = -state.played[awake[j]]
+def score(scores, view, constants, memory, rng):
+    for j in range(view.awake.size):
+        scores[j] = -view.state.played[view.awake[j]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +86,10 @@ def test_it_is_swept_and_its_code_counts_when_a_sweep_is_resumed(registered, tmp
 def test_what_is_no_number_counts_as_the_lowest_score(registered):
     """Reward over feedback is 0 / 0 at first: both arms are played all the same."""
 
-    def mean(scores, awake, samples, state, terms, constants, memory, rng):
-        for j in range(awake.size):
-            i = awake[j]
-            scores[j] = state.reward_sums[i] / state.feedbacks[i]
+    def mean(scores, view, constants, memory, rng):
+        for j in range(view.awake.size):
+            i = view.awake[j]
+            scores[j] = view.state.reward_sums[i] / view.state.feedbacks[i]
 
     kind = register_policy(made(score=staticmethod(mean)))
     environment = Environment(Problem(3, plays=1), [0.2, 0.5, 0.8], 1.0)
@@ -112,6 +114,14 @@ class Patience(NamedTuple):
     rounds: float
 
 
+class Taken(NamedTuple):
+    played: Annotated[Floats, Column("arm")]
+
+
+class Fading(NamedTuple):
+    seen: Annotated[Floats, Column("arm", fades=True)]
+
+
 def made(**changes):
     """A class like the good one, but for something."""
     return dataclass(frozen=True, kw_only=True)(
@@ -133,7 +143,10 @@ def made(**changes):
         (lambda: made(name="priced"), "must be not that of evenhand.policies.priced.Priced"),
         (lambda: made(score=staticmethod(lambda scores: None)), "must be a function of"),
         (lambda: made(score=score), "must be a staticmethod"),
-        (lambda: made(new_memory=lambda self, arms: [0.0]), "that returns a NamedTuple"),
+        (lambda: made(memory=list), "must be a NamedTuple whose arrays are Annotated"),
+        (lambda: made(memory=Patience), "must be a NamedTuple whose arrays are Annotated"),
+        (lambda: made(memory=Taken), "of names that the state does not have, got 'played'"),
+        (lambda: made(memory=Fading), "of arrays that do not fade, got 'seen'"),
         (
             lambda: made(label="x", __annotations__={"label": str}),
             "not called name or label",
@@ -153,8 +166,8 @@ ENTRY = """
 from dataclasses import dataclass
 from evenhand import Policy
 
-def score(scores, awake, samples, state, terms, constants, memory, rng):
-    for j in range(awake.size):
+def score(scores, view, constants, memory, rng):
+    for j in range(view.awake.size):
         scores[j] = rng.random()
 
 @dataclass(frozen=True, kw_only=True)

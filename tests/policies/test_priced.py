@@ -11,8 +11,9 @@ from evenhand import (
     Problem,
     make_policy,
 )
-from evenhand.core.state import new_state
-from evenhand.policies import Situation
+from evenhand.core.schema import new
+from evenhand.core.state import State, cumulative_debts
+from evenhand.policies import PolicySetup
 from evenhand.policies.priced import PricedMemory, anytime_eta, refresh_prices
 from tests.policies.test_golden import Script, score_awake
 
@@ -31,12 +32,13 @@ def test_its_score_by_hand():
     0.5 - 0.6 x 2 / (5 x 0.2) = -0.7, so nothing.
     """
     problem = Problem(2, plays=1, weights=[1.0, 2.0], floors=[0.4, 0.2])
-    policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
+    policy, state, scores = make_policy("priced", eta=5), new(State, 2), np.empty(2)
     memory = PricedMemory(np.array([0.1, 0.5]), np.array([11]))
     state.rounds[0], state.played[:] = 10, [2, 4]
     state.feedbacks[:], state.reward_sums[:] = [2, 4], [0.5, 3.0]
-    constants, script = policy.constants(Situation(problem)), Script([0.5, 0.25])
-    score_awake(policy, scores, np.arange(2), state, problem.terms, constants, memory, script)
+    state.debts[:] = cumulative_debts(state, problem.arrays)
+    constants, script = policy.constants(PolicySetup(problem)), Script([0.5, 0.25])
+    score_awake(policy, scores, np.arange(2), state, problem.arrays, constants, memory, script)
     assert scores.tolist() == pytest.approx([0.5 + 0.7, 2 * 0.25])
     assert script.posteriors == [(1.5, 2.5), (4.0, 2.0)]
 
@@ -44,11 +46,12 @@ def test_its_score_by_hand():
 def test_a_floor_far_below_the_others_counts_as_a_hundredth_of_a_typical_one():
     """Floors (0.4, 1e-9), mean 0.2: 3 plays owed of arm 1 are 3 / 0.002 parts, times 0.2 / 5."""
     problem = Problem(2, plays=1, floors=[0.4, 1e-9])
-    policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
+    policy, state, scores = make_policy("priced", eta=5), new(State, 2), np.empty(2)
     state.rounds[0], state.played[:] = 10, [9, 3]
-    terms = problem.terms._replace(promised=np.array([0.0, 6.0]))
-    constants, memory = policy.constants(Situation(problem)), unpriced(2)
-    score_awake(policy, scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
+    arrays = problem.arrays._replace(promised=np.array([0.0, 6.0]))
+    state.debts[:] = cumulative_debts(state, arrays)
+    constants, memory = policy.constants(PolicySetup(problem)), unpriced(2)
+    score_awake(policy, scores, np.arange(2), state, arrays, constants, memory, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 60.0])
 
 
@@ -56,24 +59,25 @@ def test_a_floor_far_below_the_others_counts_as_a_hundredth_of_a_typical_one():
 def test_a_small_eta_is_taken_as_it_is(eta):
     """One arm, floor 0.4, owed 2 after 10 rounds: 0.4 x 2 / (eta 0.4) = 2 / eta."""
     problem = Problem(1, plays=1, floors=0.4)
-    policy, state, scores = make_policy("priced", eta=eta), new_state(1), np.empty(1)
+    policy, state, scores = make_policy("priced", eta=eta), new(State, 1), np.empty(1)
     state.rounds[0], state.played[:] = 10, 2
-    constants, memory = policy.constants(Situation(problem)), unpriced(1)
+    state.debts[:] = cumulative_debts(state, problem.arrays)
+    constants, memory = policy.constants(PolicySetup(problem)), unpriced(1)
     score_awake(
-        policy, scores, np.arange(1), state, problem.terms, constants, memory, Script([0.5])
+        policy, scores, np.arange(1), state, problem.arrays, constants, memory, Script([0.5])
     )
     assert scores.tolist() == pytest.approx([0.5 + 2 / eta])
 
 
 def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     problem = Problem(3, plays=2, floors=[0.5, 0.6, 0.4])
-    state = new_state(3)
+    state = new(State, 3)
     state.rounds[0] = 1_000
     state.awake_counts[:] = [900, 800, 700]
     state.feedbacks[:] = [10**9] * 3
     state.reward_sums[:] = [0.4e9, 0.5e9, 0.7e9]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.terms, np.inf, memory)
+    refresh_prices(state, problem.arrays, np.inf, memory)
     assert memory.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
     assert memory.refresh[0] == 1_100
 
@@ -81,22 +85,22 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
 def test_its_values_are_posterior_means_times_weights():
     """Nothing seen of arm 0: 2 x 1/2 = 1; two rewards of 1 for arm 1: 3 x 3/4 = 2.25."""
     problem = Problem(2, plays=1, weights=[2.0, 3.0], floors=[0.5, 0.0])
-    state = new_state(2)
+    state = new(State, 2)
     state.rounds[0] = 10
     state.awake_counts[:], state.feedbacks[:], state.reward_sums[:] = [10, 10], [0, 2], [0, 2]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.terms, np.inf, memory)
+    refresh_prices(state, problem.arrays, np.inf, memory)
     assert memory.prices == pytest.approx([1.25, 0.0])
 
 
 def test_prices_are_computed_anew_when_the_rounds_have_grown_by_a_tenth():
     problem, policy = Problem(3, plays=1, floors=[0.3, 0.2, 0.0]), make_policy("priced")
-    constants, state = policy.constants(Situation(problem)), new_state(3)
+    constants, state = policy.constants(PolicySetup(problem)), new(State, 3)
     scores, memory, due = np.empty(3), policy.new_memory(3), []
     rng = np.random.default_rng(1)
     for now in range(2_000):
         before = int(memory.refresh[0])
-        score_awake(policy, scores, np.arange(3), state, problem.terms, constants, memory, rng)
+        score_awake(policy, scores, np.arange(3), state, problem.arrays, constants, memory, rng)
         if memory.refresh[0] != before:
             due.append(now)
         state.rounds[0] += 1
@@ -110,11 +114,12 @@ def test_prices_are_computed_anew_when_the_rounds_have_grown_by_a_tenth():
 def test_an_arm_without_a_floor_that_is_still_owed_plays_counts_as_a_typical_one():
     """Floors (0.4, 0), eta 5: arm 1 is owed 3 of 6 promised, 0.4 x 3 / (5 x 0.4) = 0.6."""
     problem = Problem(2, plays=1, floors=[0.4, 0.0])
-    policy, state, scores = make_policy("priced", eta=5), new_state(2), np.empty(2)
+    policy, state, scores = make_policy("priced", eta=5), new(State, 2), np.empty(2)
     state.rounds[0], state.played[:] = 10, [9, 3]
-    terms = problem.terms._replace(promised=np.array([0.0, 6.0]))
-    constants, memory = policy.constants(Situation(problem)), unpriced(2)
-    score_awake(policy, scores, np.arange(2), state, terms, constants, memory, Script([0.5, 0.25]))
+    arrays = problem.arrays._replace(promised=np.array([0.0, 6.0]))
+    state.debts[:] = cumulative_debts(state, arrays)
+    constants, memory = policy.constants(PolicySetup(problem)), unpriced(2)
+    score_awake(policy, scores, np.arange(2), state, arrays, constants, memory, Script([0.5, 0.25]))
     assert scores.tolist() == pytest.approx([0.5, 0.25 + 0.6])
 
 
@@ -128,10 +133,10 @@ def test_its_eta_grows_with_the_rounds_once_arms_have_been_played(rounds, each, 
 
 def test_its_constants_are_those_of_the_problem():
     problem = Problem(10, plays=2, weights=[3.0] + [1.0] * 9, floors=[0.2, 0.4] + [0.0] * 8)
-    found = make_policy("priced").constants(Situation(problem))
+    found = make_policy("priced").constants(PolicySetup(problem))
     assert (found.eta, found.plays_each) == (0.0, 0.2)
     assert found.worth == pytest.approx([3 * 0.3 / 0.2, 3 * 0.3 / 0.4] + [3.0] * 8)
-    found = make_policy("priced", eta=7).constants(Situation(Problem(2, plays=5, weights=0.0)))
+    found = make_policy("priced", eta=7).constants(PolicySetup(Problem(2, plays=5, weights=0.0)))
     assert (found.eta, found.plays_each, found.worth.tolist()) == (7.0, 1.0, [1.0, 1.0])
 
 

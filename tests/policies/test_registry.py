@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from evenhand import InputError, Policy, Problem, make_policy
 from evenhand.optimum import Awake
-from evenhand.policies import Situation
+from evenhand.policies import PolicySetup
 from evenhand.policies.families import WithEta
 from evenhand.policies.policy import plain
 from evenhand.policies.registry import BUILT_IN
@@ -95,24 +96,42 @@ def test_eta_must_be_positive(name, eta):
 @pytest.mark.parametrize("name", WITH_ETA)
 def test_the_papers_eta_depends_on_the_horizon(name):
     policy = make_policy(name, eta="paper")
-    situation = Situation(Problem(6, plays=3), 20_000, *SECRETS)
+    situation = PolicySetup(Problem(6, plays=3), 20_000, *SECRETS)
     assert policy.constants(situation).eta == pytest.approx(63.55, abs=0.005)
     with pytest.raises(InputError, match="needs a horizon"):
-        policy.constants(Situation(PROBLEM, None, *SECRETS))
+        policy.constants(PolicySetup(PROBLEM, None, *SECRETS))
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if "debt" in make_policy(n).parameters()])
-def test_a_debt_is_of_one_of_two_forms(name):
-    assert make_policy(name, debt="reflected").reflected
-    assert not make_policy(name, debt="cumulative").reflected
+WITH_SURPLUS = [name for name in ALL if "surplus" in make_policy(name).parameters()]
+
+
+@pytest.mark.parametrize("name", WITH_SURPLUS)
+def test_a_surplus_is_a_number_of_plays_or_the_name_of_a_form_of_debt(name):
+    for given, surplus in ((0, 0.0), (2.5, 2.5), ("inf", math.inf), (math.inf, math.inf)):
+        policy = make_policy(name, surplus=given)
+        assert policy.surplus == policy.options.surplus == surplus
+        assert policy.adds_up is (surplus == math.inf)
+    for word, surplus in (("reflected", 0.0), ("cumulative", math.inf)):
+        assert make_policy(name, debt=word) == make_policy(name, surplus=word)
+        assert make_policy(name, surplus=word).surplus == surplus
+    for wrong in (-1, math.nan, "x", None, True):
+        with pytest.raises(InputError, match=f"surplus of policy '{name}' must be a number of"):
+            make_policy(name, surplus=wrong)
     with pytest.raises(InputError, match="must be one of 'cumulative', 'reflected', got 'x'"):
         make_policy(name, debt="x")
+    with pytest.raises(InputError, match="unknown parameter of policy"):
+        make_policy(name, debt="reflected", surplus=0)
+
+
+def test_every_policy_with_debts_has_a_surplus():
+    debts = {"priced", "tscsf-b", "lfg", "cl-sg", "oracle", "floor-first", "pessimistic"}
+    assert set(WITH_SURPLUS) == {*debts, "fair-learn"}
 
 
 @pytest.mark.parametrize("name", [n for n in ALL if "rewards" in make_policy(n).parameters()])
 def test_rewards_are_learned_in_one_of_two_forms(name):
-    assert make_policy(name, rewards="binarised").binarised
-    assert not make_policy(name).binarised
+    assert make_policy(name, rewards="binarised").options.binarised
+    assert not make_policy(name).options.binarised
     with pytest.raises(InputError, match="must be one of 'fractional', 'binarised', got 'x'"):
         make_policy(name, rewards="x")
 
@@ -127,8 +146,9 @@ def test_an_unknown_policy_is_answered_with_the_nearest_one():
 
 
 def test_the_defaults_are_those_of_the_publications():
-    assert make_policy("tscsf-b").debt == "cumulative"
-    assert make_policy("lfg").debt == "reflected"
+    assert make_policy("tscsf-b").surplus == math.inf
+    assert make_policy("lfg").surplus == 0.0
+    assert make_policy("pessimistic").surplus == 0.0
 
 
 def test_gamma_must_be_above_zero():
@@ -136,18 +156,9 @@ def test_gamma_must_be_above_zero():
         make_policy("cl-sg", gamma=0)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_whether_it_reflects_or_binarises_is_yes_or_no(name):
-    policy = make_policy(name)
-    assert isinstance(policy.reflected, bool)
-    if "debt" in policy.parameters():
-        assert policy.reflected is (policy.parameters()["debt"] == "reflected")
-    assert policy.binarised is False
-
-
 def test_a_label_has_eta_before_the_others():
-    policy = make_policy("tscsf-b", eta=1000, debt="reflected")
-    assert policy.label() == "tscsf-b eta=1000 debt=reflected"
+    policy = make_policy("tscsf-b", eta=1000, surplus=0)
+    assert policy.label() == "tscsf-b eta=1000 surplus=0"
 
 
 def test_a_policy_must_have_a_scoring_function():
@@ -160,7 +171,7 @@ def test_just_those_that_are_told_natures_secrets_know_them():
     assert knowing == {"oracle", "opt-f", "opt-nf"}
     for name in knowing:
         with pytest.raises(InputError, match="knows nature's secrets: it can only be simulated"):
-            make_policy(name).constants(Situation(PROBLEM))
+            make_policy(name).constants(PolicySetup(PROBLEM))
 
 
 def test_parameters_as_plain_data_have_a_word_for_infinity():
@@ -169,8 +180,8 @@ def test_parameters_as_plain_data_have_a_word_for_infinity():
 
 def test_defaults_are_those_that_the_documentation_names():
     every = {"exploration": 0.0, "eta": 10.0}
-    assert make_policy("cl-sg").parameters() == {**every, "debt": "cumulative", "gamma": 1.0}
-    assert make_policy("lfg").parameters() == {**every, "debt": "reflected"}
+    assert make_policy("cl-sg").parameters() == {**every, "surplus": math.inf, "gamma": 1.0}
+    assert make_policy("lfg").parameters() == {**every, "surplus": 0.0}
     assert make_policy("thompson").parameters() == {
         "exploration": 0.0,
         "rewards": "fractional",

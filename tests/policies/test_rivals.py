@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, Environment, InputError, Problem, find_optimum, make_policy, simulate
-from evenhand.core.round import steps_of
-from evenhand.core.state import new_state
+from evenhand.core.round import step_functions
+from evenhand.core.schema import new
+from evenhand.core.state import DecisionView, State, cumulative_debts
 from evenhand.optimum.mixture import mixture_chances
-from evenhand.policies import Situation
-from evenhand.policies.policy import Moment
+from evenhand.policies import PolicySetup
 from tests.policies.test_golden import PROBLEM, Script, scores_of, trajectory
 
 # Two arms, weights 1 and 0.5, floors 0.4 and 0.3, one play; all upper bounds are 1 that early.
@@ -41,11 +41,12 @@ def test_fair_learn_asks_thompson_sampling():
 
 def test_fair_learn_puts_those_most_behind_first_whatever_the_weights():
     problem = Problem(3, plays=2, weights=[1e6, 1.0, 1.0], floors=[0.0, 0.3, 0.2])
-    policy, state, scores = make_policy("fair-learn", base="ucb"), new_state(3), np.empty(3)
+    policy, state, scores = make_policy("fair-learn", base="ucb"), new(State, 3), np.empty(3)
     state.rounds[0] = 10
-    constants = policy.constants(Situation(problem))
-    given = np.empty(3), state, problem.terms, constants, policy.new_memory(3), None
-    policy.score(scores, np.arange(3), *given)
+    constants = policy.constants(PolicySetup(problem))
+    state.debts[:] = cumulative_debts(state, problem.arrays)
+    view = DecisionView(np.arange(3), np.empty(3), state, problem.arrays)
+    policy.score(scores, view, constants, policy.new_memory(3), None)
     assert scores.argsort()[::-1].tolist() == [1, 2, 0]
 
 
@@ -63,11 +64,11 @@ def test_pessimistic_queues_follow_the_tightened_floors():
 
 
 def test_a_pessimistic_queue_forgets_a_surplus_in_rounds_that_left_no_choice_too():
-    policy, state = make_policy("pessimistic", base="ucb", eta=2.0, tightening=1.0), new_state(2)
-    advance = steps_of(policy.forms).advance
+    policy, state = make_policy("pessimistic", base="ucb", eta=2.0, tightening=1.0), new(State, 2)
+    advance = step_functions(policy.options).advance
     for _ in range(3):
-        advance(state, PROBLEM.terms, np.array([0]), np.array([0]), policy.forms)
-    advance(state, PROBLEM.terms, np.array([1]), np.array([1]), policy.forms)
+        advance(state, PROBLEM.arrays, np.array([0]), np.array([0]), policy.options)
+    advance(state, PROBLEM.arrays, np.array([1]), np.array([1]), policy.options)
     # Arm 0: max(0.4 (1 + 1) - 1, 0) = 0, twice again, then 0.4 (1 + 1/2). Arm 1: 0.3 times what
     # three rounds promise, and 0.3 (1 + 1/2) - 1.
     promised = 3 + 1 + 1 / math.sqrt(2) + 1 / math.sqrt(3)
@@ -113,7 +114,7 @@ def test_the_mixture_of_ucb_lp_gives_the_rates_of_the_program(seed):
     arms, plays = 6, 2
     floors, awake_rates = rng.uniform(0, 0.3, arms), rng.uniform(0.4, 1, arms)
     problem = Problem(arms, plays, floors=floors)
-    policy, state = make_policy("ucb-lp"), new_state(arms)
+    policy, state = make_policy("ucb-lp"), new(State, arms)
     state.rounds[0] = 10_000_000
     state.awake_counts[:] = awake_rates * 10_000_000
     state.feedbacks[:] = 1e12
@@ -127,22 +128,22 @@ def test_the_mixture_of_ucb_lp_gives_the_rates_of_the_program(seed):
         if awake.size <= plays:
             rates[awake] += chance
             continue
-        constants = policy.constants(Situation(problem))
-        moment = Moment(awake, state, problem.terms, constants, memory)
-        rates[awake] += chance * policy.chances(moment)
+        constants = policy.constants(PolicySetup(problem))
+        view = DecisionView(awake, None, state, problem.arrays)
+        rates[awake] += chance * policy.probabilities(view, constants, memory)
     means = state.reward_sums / state.feedbacks
     best = find_optimum(Environment(problem, means, awake_rates))
     assert rates == pytest.approx(best.rates, abs=1e-5)
 
 
 def test_the_chances_of_a_mixture_are_those_of_its_orders():
-    policy, state = make_policy("ucb-lp"), new_state(2)
+    policy, state = make_policy("ucb-lp"), new(State, 2)
     memory = policy.new_memory(2)
-    constants = policy.constants(Situation(PROBLEM))
-    moment = Moment(np.arange(2), state, PROBLEM.terms, constants, memory)
-    assert policy.chances(moment) == pytest.approx([0.7, 0.3])
+    constants = policy.constants(PolicySetup(PROBLEM))
+    view = DecisionView(np.arange(2), np.empty(2), state, PROBLEM.arrays)
+    assert policy.probabilities(view, constants, memory) == pytest.approx([0.7, 0.3])
     assert memory.refresh[0] == 0
-    policy.score(np.empty(2), np.arange(2), np.empty(2), *moment[1:], np.random.default_rng(1))
+    policy.score(np.empty(2), view, constants, memory, np.random.default_rng(1))
     assert mixture_chances(memory, np.arange(2), 1) == pytest.approx([0.7, 0.3])
 
 
@@ -163,7 +164,7 @@ def test_strict_rate_reserves_plays_by_the_floors_first():
 
 
 def test_strict_rate_asks_for_more_of_the_rounds_in_which_an_arm_is_awake():
-    state, policy = new_state(2), make_policy("strict-rate")
+    state, policy = new(State, 2), make_policy("strict-rate")
     state.rounds[0], state.awake_counts[:] = 10, [10.0, 5.0]
     # 0.4 / 1 and 0.3 / 0.5: nothing is left to chance, and arm 1 begins at 0.4.
     for start, first in ((0.39, 0), (0.41, 1), (0.99, 1)):
@@ -175,13 +176,14 @@ def test_strict_rate_asks_for_more_of_the_rounds_in_which_an_arm_is_awake():
 def test_with_one_play_and_everybody_awake_the_floors_are_added_to_what_is_learned(name):
     """P = k_i + (1 - sum of k) P(Thompson sampling plays i), at every moment."""
     problem = Problem(3, plays=1, floors=[0.3, 0.2, 0.1])
-    policy, plain, state = make_policy(name), make_policy("thompson"), new_state(3)
+    policy, plain, state = make_policy(name), make_policy("thompson"), new(State, 3)
     state.rounds[0], state.awake_counts[:] = 30, 30.0
     state.feedbacks[:], state.reward_sums[:] = [10, 10, 10], [2.0, 5.0, 6.0]
     chances = []
     for one in (policy, plain):
-        constants, memory = one.constants(Situation(problem)), one.new_memory(3)
-        chances.append(one.chances(Moment(np.arange(3), state, problem.terms, constants, memory)))
+        constants, memory = one.constants(PolicySetup(problem)), one.new_memory(3)
+        view = DecisionView(np.arange(3), None, state, problem.arrays)
+        chances.append(one.probabilities(view, constants, memory))
     assert chances[0] == pytest.approx(problem.floors + 0.4 * chances[1], abs=1e-6)
 
 
@@ -189,22 +191,23 @@ def test_with_one_play_and_everybody_awake_the_floors_are_added_to_what_is_learn
 def test_the_chances_are_those_of_many_decisions(name):
     rng = np.random.default_rng(8)
     problem = Problem(5, plays=2, weights=[1, 2, 1, 1, 1], floors=[0.3, 0.0, 0.6, 0.2, 0.1])
-    policy, state = make_policy(name), new_state(5)
+    policy, state = make_policy(name), new(State, 5)
     state.rounds[0], state.awake_counts[:] = 40, [30, 40, 35, 20, 40]
     state.feedbacks[:], state.reward_sums[:] = 12, [3.0, 4.0, 9.0, 6.0, 2.0]
     constants, memory, awake = (
-        policy.constants(Situation(problem)),
+        policy.constants(PolicySetup(problem)),
         policy.new_memory(5),
         [0, 1, 2, 4],
     )
-    moment = Moment(np.array(awake), state, problem.terms, constants, memory)
+    view = DecisionView(np.array(awake), None, state, problem.arrays)
     counts, draws = np.zeros(4), 20_000
     for _ in range(draws):
         scores, samples = np.empty(4), rng.beta(*(1 + x for x in _posterior(state, awake)))
-        policy.score(scores, moment.awake, samples, *moment[1:], rng)
+        policy.score(scores, view._replace(samples=samples), constants, memory, rng)
         counts[np.argsort(-scores)[:2]] += 1
     # Four standard errors of a frequency are 0.014 at most.
-    assert policy.chances(moment) == pytest.approx(counts / draws, abs=0.015)
+    found = policy.probabilities(view, constants, memory)
+    assert found == pytest.approx(counts / draws, abs=0.015)
 
 
 def _posterior(state, awake):
@@ -214,10 +217,10 @@ def _posterior(state, awake):
 def test_too_many_arms_to_go_through_all_draws_have_no_known_chances():
     problem = Problem(101, plays=3, floors=0.02)
     for name in ("simplex-mixture", "strict-rate"):
-        policy, state = make_policy(name), new_state(101)
-        constants = policy.constants(Situation(problem))
-        moment = Moment(np.arange(101), state, problem.terms, constants, policy.new_memory(101))
-        assert policy.chances(moment) is None
+        policy, state = make_policy(name), new(State, 101)
+        constants = policy.constants(PolicySetup(problem))
+        view = DecisionView(np.arange(101), None, state, problem.arrays)
+        assert policy.probabilities(view, constants, policy.new_memory(101)) is None
 
 
 # Together

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import Problem
-from evenhand.core.round import Forms, advance, choose, learn, nth_largest
-from evenhand.core.state import new_state
+from evenhand.core.choosing import choose, nth_largest
+from evenhand.core.round import StepOptions, advance, learn
+from evenhand.core.schema import new
+from evenhand.core.state import State
 
-FORMS = Forms(False, False, True, np.inf, 0.0)
+OPTIONS = StepOptions(sampled=True)
 
 few_values = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=30)
 any_values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
@@ -84,46 +86,46 @@ def test_choosing_from_sorted_scores_takes_linear_time():
 @given(
     plays=st.lists(st.lists(st.booleans(), min_size=3, max_size=3), max_size=40),
     floors=st.lists(st.floats(0, 1), min_size=3, max_size=3),
-    reflected=st.booleans(),
+    surplus=st.one_of(st.just(np.inf), st.floats(0, 5)),
 )
-def test_debts_follow_their_definition_and_are_never_negative(plays, floors, reflected):
-    state, terms = new_state(3), Problem(3, plays=3, floors=floors).terms
+def test_debts_follow_their_definition_and_are_never_below_the_surplus(plays, floors, surplus):
+    state, arrays = new(State, 3), Problem(3, plays=3, floors=floors).arrays
     queue, played = [0.0] * 3, [0] * 3
     for t, row in enumerate(plays, start=1):
         chosen = np.flatnonzero(row)
-        advance(state, terms, np.arange(3), chosen, FORMS._replace(reflected=reflected))
+        advance(state, arrays, np.arange(3), chosen, OPTIONS._replace(surplus=surplus))
         for i in range(3):
             played[i] += row[i]
-            queue[i] = max(queue[i] + floors[i] - row[i], 0)
-            wanted = queue[i] if reflected else max(t * floors[i] - played[i], 0)
+            queue[i] = max(queue[i] + floors[i] - row[i], -surplus)
+            wanted = t * floors[i] - played[i] if surplus == np.inf else queue[i]
             assert state.debts[i] == pytest.approx(wanted, abs=1e-9)
-            assert state.debts[i] >= 0
+            assert state.debts[i] >= -surplus
     assert state.rounds[0] == len(plays)
     assert state.played.tolist() == played
     assert state.awake_counts.tolist() == [len(plays)] * 3
 
 
 def test_fractional_rewards_are_added_as_they_are():
-    state, rng = new_state(2), np.random.default_rng(0)
-    learn(state, 1, 0.25, 1, FORMS, rng)
-    learn(state, 1, 0.5, 1, FORMS, rng)
+    state, rng = new(State, 2), np.random.default_rng(0)
+    learn(state, 1, 0.25, 1, OPTIONS, rng)
+    learn(state, 1, 0.5, 1, OPTIONS, rng)
     assert state.feedbacks.tolist() == [0, 2]
     assert state.reward_sums.tolist() == [0.0, 0.75]
 
 
 def test_binarised_rewards_are_coin_flips_with_their_own_chance():
-    state, rng = new_state(1), np.random.default_rng(0)
+    state, rng = new(State, 1), np.random.default_rng(0)
     for _ in range(10_000):
-        learn(state, 0, 0.3, 1, FORMS._replace(binarised=True), rng)
+        learn(state, 0, 0.3, 1, OPTIONS._replace(binarised=True), rng)
     assert state.reward_sums[0] == int(state.reward_sums[0])
     # Five standard deviations of 10,000 flips are 230.
     assert state.reward_sums[0] == pytest.approx(3_000, abs=230)
 
 
 def test_rewards_of_0_and_1_need_no_coin():
-    state, rng = new_state(1), np.random.default_rng(0)
+    state, rng = new(State, 1), np.random.default_rng(0)
     before = rng.bit_generator.state
-    learn(state, 0, 1.0, 1, FORMS._replace(binarised=True), rng)
-    learn(state, 0, 0.0, 1, FORMS._replace(binarised=True), rng)
+    learn(state, 0, 1.0, 1, OPTIONS._replace(binarised=True), rng)
+    learn(state, 0, 0.0, 1, OPTIONS._replace(binarised=True), rng)
     assert rng.bit_generator.state == before
     assert state.reward_sums[0] == 1.0

@@ -150,10 +150,11 @@ def favour(mean):
     return WISH - mean
 
 
-def contrary_score(scores, awake, samples, state, terms, constants, memory, rng):
-    for j in range(awake.size):
-        i = awake[j]
-        scores[j] = favour((1.0 + state.reward_sums[i]) / (2.0 + state.feedbacks[i]))
+def contrary_score(scores, view, constants, memory, rng):
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        mean = (1.0 + view.state.reward_sums[i]) / (2.0 + view.state.feedbacks[i])
+        scores[j] = favour(mean)
 
 
 WISH = 1.0

@@ -1,9 +1,7 @@
 """For people who serve decisions: ask, tell, explain, snapshot, restore."""
 
 from evenhand.agent._agent import Agent
-from evenhand.agent._decision import Decision
-from evenhand.learner.decision_log import Receipt
-from evenhand.learner.deltas import Deltas
-from evenhand.learner.reasons import Reason
+from evenhand.agent._deltas import Deltas
+from evenhand.learner.decision import Decision, Reason, Receipt
 
 __all__ = ["Agent", "Decision", "Deltas", "Reason", "Receipt"]

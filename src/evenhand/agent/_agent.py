@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from evenhand.agent import _snapshot as snapshot
-from evenhand.agent._decision import Decision
+from evenhand.agent._decision_log import DecisionLog
+from evenhand.agent._deltas import Deltas, added, check_deltas, difference
 from evenhand.core.arrays import Integers, Masks
-from evenhand.core.checks import check_number, fail
-from evenhand.core.state import (
-    copied,
-    cumulative_debts,
-)
+from evenhand.core.checks import brief, check_number, check_whole, fail
+from evenhand.core.round import begin_epoch
+from evenhand.core.schema import carried, copied
 from evenhand.errors import FeedbackError, InputError, SnapshotError
-from evenhand.learner import arm_table as rosters
-from evenhand.learner.arm_table import took_part
-from evenhand.learner.arms import Arms
-from evenhand.learner.cancelling import as_if_never_made
-from evenhand.learner.decision_log import (
-    END_WORDS,
-    Entry,
-    Receipt,
-    check_numbers,
-    check_rewards,
-    new_rewards,
-    packed,
-)
-from evenhand.learner.deltas import Deltas, added, check_deltas, difference
+from evenhand.learner.arm_table import kept_arms
+from evenhand.learner.awake import awake_indices, packed
+from evenhand.learner.decision import Decision, Reason, Receipt, awaited
 from evenhand.learner.engine import Compiled
-from evenhand.learner.reasons import Reason, prices_of, reasons
+from evenhand.learner.feedback import END_WORDS, rule_on
+from evenhand.learner.learner import Learner
+from evenhand.learner.reasons import reasons
+from evenhand.learner.record import DecisionRecord
+from evenhand.policies import Policy
+from evenhand.problem import Problem
 
 
-class Agent(Arms):
+class Agent:
     """Decides which of the awake arms to play, and learns from feedback that may come late.
 
     All methods may be called from any thread; each is done as a whole before another begins.
@@ -71,6 +65,43 @@ class Agent(Arms):
     {'news': 0.0, 'sport': 0.3, 'arts': 0.0}
     """
 
+    def __init__(
+        self,
+        problem: Problem,
+        policy: Policy | str = "priced",
+        *,
+        seed: int | None = None,
+        horizon: int | None = None,
+        memory: int = 100_000,
+        compiled: Compiled = "auto",
+    ) -> None:
+        self._learner = Learner(problem, policy, seed=seed, horizon=horizon, compiled=compiled)
+        self._log = DecisionLog(check_whole("memory", memory, least=1))
+        self._lock = threading.RLock()
+        # As much of the state as other agents know already, and what came from them too early.
+        self._base = copied(self._learner.state)
+        self._early: list[Deltas] = []
+
+    @property
+    def problem(self) -> Problem:
+        """The arms as they are now."""
+        return self._learner.problem
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in use."""
+        return self._learner.policy
+
+    @property
+    def rounds(self) -> int:
+        """How many decisions have been made, but those that were cancelled."""
+        return self._learner.rounds
+
+    @property
+    def compiled(self) -> bool:
+        """Whether decisions are compiled."""
+        return self._learner.engine.compiled
+
     def ask(
         self,
         awake: Iterable[str] | Iterable[int] | Masks | None = None,
@@ -84,34 +115,29 @@ class Agent(Arms):
         Parameters
         ----------
         awake
-            Names of arms, their places in ``problem.arms``, or a mask with one truth value for
+            Names of arms, their indices in ``problem.arms``, or a mask with one truth value for
             each; left out, all of them. Paused arms never are.
         explain
             Whether the decision shall have reasons; working out probabilities takes its time.
         """
         with self._lock:
-            roster, state = self._roster, self._state
-            here = roster.everyone if awake is None else rosters.awake_places(roster, awake)
-            before = self._moment(here) if explain else None
-            owed = state.debts.copy() if self._reflected else None
-            chosen, samples, scores = self._desk.decide(here, self._rng)
-            arms, round_ = roster.problem.arms, state.rounds.item()
-            picked = tuple([arms[place] for place in chosen.tolist()])
-            bits = None if awake is None else packed(here, roster)
-            entry = Entry(round_, picked, chosen, roster, bits)
-            entry.time += state.cancelled.item()
-            if owed is not None:
-                entry.before = owed[chosen]
-            decision_id = self._ledger.add(entry)
-            if before is not None:
-                drawn = samples, scores[: here.size].copy(), prices_of(self._desk.memory)
-        if before is None:
-            return Decision(decision_id, round_, picked, arms, here)
-        # Probabilities take their time: the others need not wait for them.
-        entry.reasons = reasons(self._policy, arms, before, chosen, *drawn)
-        return Decision(decision_id, round_, picked, arms, here, entry.reasons)
+            learner, table = self._learner, self._learner.table
+            here = table.everyone if awake is None else awake_indices(table, awake)
+            before = (learner.view(here), copied(learner.engine.memory)) if explain else None
+            drawn = learner.decide(here)
+            indices, owed, *_ = drawn
+            arms = table.problem.arms
+            chosen = tuple([arms[index] for index in indices.tolist()])
+            bits = None if awake is None else packed(here, table)
+            record = learner.record(indices, owed, bits, chosen)
+            self._log.add(record)
+            basis = None if before is None else learner.basis(*before, drawn)
+        if basis is not None:
+            # Probabilities take their time: the others need not wait for them.
+            record.reasons = reasons(basis)
+        return Decision(record.number, record.round, chosen, record.reasons or (), (arms, here))
 
-    def tell(self, decision_id: int, rewards: Mapping[str, float]) -> Receipt:
+    def tell(self, decision_id: int | str, rewards: Mapping[str, float]) -> Receipt:
         """Learn the rewards of some or all arms of a decision; in any order, once each.
 
         Telling the same again changes nothing, and the receipt says so; so it does of feedback on
@@ -125,33 +151,25 @@ class Agent(Arms):
             valid part.
         """
         with self._lock:
-            plain = self._ledger.plain_feedback(decision_id, rewards)
+            plain = self._log.plain_feedback(decision_id, rewards)
             if plain is not None and self._learned_at_once(*plain):
                 return Receipt(decision_id, plain[0].chosen)
-            entry = self._ledger.find(decision_id)
-            check_rewards(rewards)
-            if entry is None:
-                check_numbers(rewards)
-                return Receipt(decision_id, (), expired=tuple(rewards))
-            if entry.end == "cancelled":
-                raise FeedbackError(
-                    f"decision must be one that was made, got {decision_id}: {END_WORDS[entry.end]}"
-                )
-            news = new_rewards(decision_id, entry, rewards)
-            if len(news) == len(rewards):
-                repeated: tuple[str, ...] = ()
-            else:
-                repeated = tuple(arm for arm in rewards if arm not in news)
-            if entry.end == "expired":
-                return Receipt(decision_id, (), repeated, expired=tuple(news))
-            return self._take_in(decision_id, entry, news, repeated)
+            if not isinstance(rewards, Mapping):
+                raise FeedbackError(f"feedback must map arms to rewards, got {brief(rewards)}")
+            ruling = rule_on(decision_id, self._log.known(decision_id), rewards)
+            if ruling.refused:
+                raise FeedbackError(ruling.detail)
+            if ruling.outcome == "expired":
+                return Receipt(decision_id, (), ruling.repeated, expired=tuple(ruling.news))
+            record = self._log.records[int(decision_id)]
+            return self._take_in(decision_id, record, ruling.news, ruling.repeated)
 
-    def cancel(self, decision_id: int) -> None:
-        """Take back a decision that was never shown: it is as if it had not been made.
+    def cancel(self, decision_id: int | str) -> None:
+        """Cancel a decision that was never shown: it is as if it had not been made.
 
         Clock, plays, awake counts and debts go back; the random numbers that it drew are gone. What
         is forgotten goes by all decisions, also by those that others followed before they were
-        taken back.
+        cancelled.
 
         Raises
         ------
@@ -159,16 +177,11 @@ class Agent(Arms):
             If anything has been heard of it, or it was cancelled, has expired or is forgotten.
         """
         with self._lock:
-            entry = self._ledger.unheard(decision_id, "cancel")
-            if entry.roster is None:
-                fail("decision to cancel", "one of this version", f"{decision_id}, an older one's")
-            later = self._ledger.later_than(decision_id)
-            given = self._roster, self._state, self._policy.forms
-            self._roster = as_if_never_made(decision_id, entry, later, *given)
-            self._desk.bind(self._roster.terms, self._desk.memory)
-            entry.end = "cancelled"
+            record = self._log.unheard(decision_id, "cancel")
+            self._learner.cancel(record, self._log.later_than(record.number))
+            record.end = "cancelled"
 
-    def expire(self, decision_id: int, reward: float | None = None) -> Receipt:
+    def expire(self, decision_id: int | str, reward: float | None = None) -> Receipt:
         """Await no more feedback on a decision.
 
         The arms of which nothing was heard count as nothing, or as having returned ``reward``.
@@ -181,18 +194,18 @@ class Agent(Arms):
         """
         default = None if reward is None else check_number("reward", reward)
         with self._lock:
-            entry = self._ledger.remembered(decision_id)
-            if entry.end:
+            record = self._log.remembered(decision_id)
+            if record.end:
                 raise FeedbackError(
                     f"decision to expire must await feedback, got {decision_id}: "
-                    f"{END_WORDS[entry.end]}"
+                    f"{END_WORDS[record.end]}"
                 )
-            entry.end, awaited = "expired", entry.awaited
+            record.end, waiting = "expired", awaited(record.chosen, record.told)
             if default is None:
-                return Receipt(decision_id, (), expired=awaited)
-            return self._take_in(decision_id, entry, dict.fromkeys(awaited, default), ())
+                return Receipt(decision_id, (), expired=waiting)
+            return self._take_in(decision_id, record, dict.fromkeys(waiting, default), ())
 
-    def explain(self, decision_id: int) -> tuple[Reason, ...]:
+    def explain(self, decision_id: int | str) -> tuple[Reason, ...]:
         """Return the reasons of a decision that was asked for with ``explain=True``.
 
         Raises
@@ -201,12 +214,81 @@ class Agent(Arms):
             If the decision is unknown or forgotten, or was made without reasons.
         """
         with self._lock:
-            entry = self._ledger.remembered(decision_id)
-        if entry.reasons is None:
+            record = self._log.remembered(decision_id)
+        if record.reasons is None:
             raise FeedbackError(
                 f"decision to explain must have been asked for with explain=True, got {decision_id}"
             )
-        return entry.reasons
+        return record.reasons
+
+    def join(self, name: str | Iterable[str], *, floor: object = 0.0, weight: object = 1.0) -> None:
+        """Let a new arm, or many, take part; their debts count from now on.
+
+        One floor and one weight stand for all of many, or there is a list with one for each.
+        """
+        with self._lock:
+            before = self.problem.arms
+            self._learner.join(name, floor, weight)
+            self._base = carried(self._base, kept_arms(before, self.problem.arms))
+
+    def retire(self, name: str | Iterable[str]) -> None:
+        """Let an arm leave, or many; feedback on them that is still under way will be ignored."""
+        with self._lock:
+            before = self.problem.arms
+            self._learner.retire(name)
+            self._base = carried(self._base, kept_arms(before, self.problem.arms))
+
+    def change(
+        self, name: str | Iterable[str], *, floor: object = None, weight: object = None
+    ) -> None:
+        """Change the floor or weight of an arm, or of many.
+
+        A new floor counts from now on: what the arm is owed stays, earlier plays beyond its old
+        floor are not set against the new one.
+        """
+        with self._lock:
+            self._learner.change(name, floor, weight)
+
+    def set_plays(self, plays: int) -> None:
+        """Change at most how many arms are played in a round."""
+        with self._lock:
+            self._learner.set_plays(plays)
+
+    def pause(self, name: str | Iterable[str]) -> None:
+        """Let an arm rest, or many: it is not played, and owed nothing for the time."""
+        with self._lock:
+            self._learner.pause(name)
+
+    def resume(self, name: str | Iterable[str]) -> None:
+        """Let a paused arm, or many, take part again."""
+        with self._lock:
+            counted = self._learner.resume(name)
+            begin_epoch(self._base, int(self._learner.state.epoch[0]))
+            self._base.awake_counts[:] += counted
+
+    def debts(self) -> dict[str, float]:
+        """Return how many plays each arm is behind; 0 if it is ahead."""
+        with self._lock:
+            return self.problem.by_arm(self._learner.debts())
+
+    def targets(self) -> dict[str, float]:
+        """Return as much of every floor as looks attainable under the awake rates measured so far.
+
+        That is the floor itself, or less where the floors do not all fit: then what lacks is
+        shared fairly. Arms are taken to wake independently; a reading, which nothing depends on.
+        """
+        with self._lock:
+            return self.problem.by_arm(self._learner.targets())
+
+    def posterior_means(self) -> dict[str, float]:
+        """Return the estimated mean reward of each arm."""
+        with self._lock:
+            return self.problem.by_arm(self._learner.posterior_means())
+
+    def rates(self) -> dict[str, float]:
+        """Return the fraction of rounds since it joined, without pauses, that each arm played."""
+        with self._lock:
+            return self.problem.by_arm(self._learner.rates())
 
     def deltas(self) -> Deltas:
         """Return what this agent has seen since it last said so, for others to :meth:`apply`.
@@ -214,13 +296,14 @@ class Agent(Arms):
         Raises
         ------
         InputError
-            If the policy's state does not add up: reflected debts depend on the order of events.
+            If the policy's state does not add up: with a finite surplus, debts depend on the order
+            of events.
         """
         with self._lock:
             self._check_sums()
-            arms, half_life = self.problem.arms, self._policy.memory_half_life
-            found = difference(arms, half_life, self._state, self._base)
-            self._base = copied(self._state)
+            state, half_life = self._learner.state, self._learner.options.half_life
+            found = difference(self.problem.arms, half_life, state, self._base)
+            self._base = copied(state)
             return found
 
     def apply(self, deltas: Deltas) -> None:
@@ -235,26 +318,27 @@ class Agent(Arms):
         """
         with self._lock:
             self._check_sums()
-            arms = self.problem.arms
-            checked = check_deltas(deltas, arms, self._policy.memory_half_life)
-            self._early = added([*self._early, checked], (self._state, self._base), arms)
-            self._state.debts[:] = cumulative_debts(self._state, self._roster.terms)
-            self._desk.read()
+            arms, half_life = self.problem.arms, self._learner.options.half_life
+            checked = check_deltas(deltas, arms, half_life)
+            states = self._learner.state, self._base
+            self._early = added([*self._early, checked], states, arms)
+            self._learner.settle_debts()
 
     def snapshot(self) -> str:
         """Return the whole agent as JSON, random state included; its policy is a registered one."""
         with self._lock:
+            learner = self._learner
             return snapshot.write(
                 snapshot.Pieces(
-                    self._policy,
-                    self._horizon,
-                    self._roster,
-                    self._state,
+                    learner.policy,
+                    learner.horizon,
+                    learner.table,
+                    learner.state,
                     self._base,
-                    self._desk.memory,
+                    learner.engine.memory,
                     self._early,
-                    self._ledger,
-                    self._rng,
+                    self._log,
+                    learner.rng,
                 )
             )
 
@@ -264,44 +348,45 @@ class Agent(Arms):
         pieces = snapshot.read(text)
         try:
             agent = cls(
-                pieces.roster.problem, pieces.policy, horizon=pieces.horizon, compiled=compiled
+                pieces.table.problem, pieces.policy, horizon=pieces.horizon, compiled=compiled
             )
         except InputError as error:
             raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
-        agent._adopt(pieces.roster, pieces.state, pieces.base)
-        agent._desk.bind(pieces.roster.terms, pieces.memory)
-        agent._early, agent._ledger, agent._rng = pieces.early, pieces.ledger, pieces.rng
+        agent._learner.adopt(pieces.table, pieces.state, pieces.memory)
+        agent._learner.rng, agent._learner.decisions = pieces.rng, pieces.log.latest
+        agent._base, agent._early, agent._log = pieces.base, pieces.early, pieces.log
         return agent
 
-    def _learned_at_once(self, entry: Entry, rewards: list[float]) -> bool:
+    def _learned_at_once(self, record: DecisionRecord, rewards: list[float]) -> bool:
         """Learn all rewards of a decision, if its arms are as they were and the rewards right."""
-        if entry.roster is not self._roster:
+        if record.table is not self._learner.table:
             return False
-        if not self._desk.learn(entry.places, rewards, entry.time, self._rng):
+        if not self._learner.learn(record.indices, rewards, record.time):
             return False
-        entry.rewards = list(map(float, rewards))
+        record.rewards = list(map(float, rewards))
         return True
 
     def _take_in(
-        self, decision_id: int, entry: Entry, news: dict[str, float], repeated: tuple[str, ...]
+        self,
+        decision_id: int | str,
+        record: DecisionRecord,
+        news: dict[str, float],
+        repeated: tuple[str, ...],
     ) -> Receipt:
         """Learn what is news of a decision, of the arms that are still there."""
-        learned: tuple[str, ...] = tuple(news)
-        if entry.roster is self._roster and learned == entry.chosen:
-            places: Integers = entry.places
+        learned = self._learner.still_there(record, news)
+        if record.table is self._learner.table and learned == record.chosen:
+            indices: Integers = record.indices
         else:
-            learned = tuple(arm for arm in news if took_part(self._roster, arm, decision_id))
-            places = np.array([self._roster.position[arm] for arm in learned], dtype=np.int64)
-        rewards = [news[arm] for arm in learned]
-        self._desk.learn(places, rewards, entry.time, self._rng)
-        if news and not entry.end:
-            entry.tell(news)
-        if len(learned) == len(news):
-            return Receipt(decision_id, learned, repeated)
+            position = self._learner.table.position
+            indices = np.array([position[arm] for arm in learned], dtype=np.int64)
+        self._learner.learn(indices, [news[arm] for arm in learned], record.time)
+        if news and not record.end:
+            record.tell(news)
         ignored = tuple(arm for arm in news if arm not in learned)
         return Receipt(decision_id, learned, repeated, ignored)
 
     def _check_sums(self) -> None:
-        if not self._policy.adds_up:
-            rule = "one whose state adds up: with cumulative debts"
-            fail("policy of an agent that exchanges deltas", rule, self._policy.label())
+        if not self.policy.adds_up:
+            rule = "one whose state adds up: with an infinite surplus"
+            fail("policy of an agent that exchanges deltas", rule, self.policy.label())

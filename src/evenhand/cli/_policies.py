@@ -22,8 +22,8 @@ def policies() -> None:
 def described(policy: type[Policy], parameter: str) -> str:
     """Return a parameter with its default and the other words that it takes.
 
-    >>> described(registered_policies()["lfg"], "debt")
-    'debt=reflected (or cumulative)'
+    >>> described(registered_policies()["lfg"], "eta")
+    'eta=10 (or paper)'
     """
     default = policy().parameters()[parameter]
     words = [word for word in _words(get_type_hints(policy)[parameter]) if word != default]

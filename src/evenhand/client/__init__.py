@@ -1,7 +1,6 @@
 """Programs that use the service: ask and tell over HTTP, from threads or from asyncio."""
 
 from evenhand.client._async import AsyncClient
-from evenhand.client._calls import Choice
 from evenhand.client._client import Client
 
-__all__ = ["AsyncClient", "Choice", "Client"]
+__all__ = ["AsyncClient", "Client"]

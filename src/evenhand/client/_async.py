@@ -11,11 +11,10 @@ from typing import Any
 from evenhand.client._calls import (
     Attempts,
     Call,
-    Choice,
     ask_call,
     bandit_call,
-    choice_of,
     create_call,
+    decision_of,
     headers_of,
     id_of,
     parsed,
@@ -23,6 +22,7 @@ from evenhand.client._calls import (
 from evenhand.client._delivery import Telling
 from evenhand.core.extras import load
 from evenhand.errors import ServiceError
+from evenhand.learner.decision import Decision
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +40,8 @@ class AsyncClient(Telling):
     With ``evenhand serve`` running::
 
         async with AsyncClient("http://127.0.0.1:8321") as client:
-            choice = await client.ask("shelf")
-            await client.tell("shelf", choice, dict.fromkeys(choice.chosen, 1.0))
+            decision = await client.ask("shelf")
+            await client.tell("shelf", decision, dict.fromkeys(decision.chosen, 1.0))
     """
 
     def __init__(
@@ -79,11 +79,13 @@ class AsyncClient(Telling):
         *,
         explain: bool = False,
         id: str | None = None,  # noqa: A002  (what the service calls it)
-    ) -> Choice:
+    ) -> Decision:
         """Ask which of the awake arms to play; left out, all that are not paused are awake."""
-        return choice_of(await self._made(ask_call(bandit, awake, explain, id)))
+        return decision_of(await self._made(ask_call(bandit, awake, explain, id)))
 
-    async def tell(self, bandit: str, decision: str | Choice, rewards: Mapping[str, float]) -> None:
+    async def tell(
+        self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
+    ) -> None:
         """Tell what arms of a decision returned; it will be delivered, see :meth:`flush`."""
         async with self._changed:
             if not await self._wait_for(self._may_tell, self._patience):
@@ -96,7 +98,7 @@ class AsyncClient(Telling):
             self._changed.notify_all()
 
     async def tell_now(
-        self, bandit: str, decision: str | Choice, rewards: Mapping[str, float]
+        self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
     ) -> dict[str, Any]:
         """Tell what arms of a decision returned, and wait for what becomes of it."""
         body = {"decision": id_of(decision), "rewards": dict(rewards)}
@@ -117,7 +119,7 @@ class AsyncClient(Telling):
                 left = len(self._delivery.buffer)
                 raise ServiceError(f"{left} items of feedback have not been delivered yet")
 
-    async def cancel(self, bandit: str, decision: str | Choice) -> None:
+    async def cancel(self, bandit: str, decision: str | Decision) -> None:
         """Take back a decision that was never shown."""
         await self._made(bandit_call("DELETE", bandit, "decisions", id_of(decision)))
 

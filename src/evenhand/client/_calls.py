@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from evenhand.core.checks import Limits, check_number, check_whole, fail
 from evenhand.errors import ServiceError
+from evenhand.learner.decision import Decision, Reason
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 NOT_FOUND = 404
@@ -30,27 +31,6 @@ class Call(NamedTuple):
     path: str
     body: dict[str, Any] | None = None
     query: dict[str, Any] | None = None
-
-
-class Choice(NamedTuple):
-    """The arms to play, as the service chose them.
-
-    Attributes
-    ----------
-    id
-        What feedback must name.
-    chosen
-        The arms.
-    round
-        Which round of the bandit it is.
-    reasons
-        One mapping for every awake arm, if reasons were asked for.
-    """
-
-    id: str
-    chosen: tuple[str, ...]
-    round: int
-    reasons: tuple[dict[str, Any], ...] = ()
 
 
 def headers_of(key: str | None) -> dict[str, str]:
@@ -104,17 +84,17 @@ def ask_call(bandit: str, awake: Iterable[str] | None, explain: bool, id_: str |
     )
 
 
-def choice_of(answer: Mapping[str, Any]) -> Choice:
+def decision_of(answer: Mapping[str, Any]) -> Decision:
     """Return the answer to a question for a decision."""
-    reasons = tuple(answer.get("reasons") or ())
-    return Choice(answer["id"], tuple(answer["chosen"]), answer["round"], reasons)
+    reasons = tuple(Reason(**reason) for reason in answer.get("reasons") or ())
+    return Decision(answer["id"], answer["round"], tuple(answer["chosen"]), reasons)
 
 
-def id_of(decision: str | Choice) -> str:
+def id_of(decision: str | Decision) -> str:
     """Return the id of a decision, or complain."""
-    id_ = decision.id if isinstance(decision, Choice) else decision
+    id_ = decision.id if isinstance(decision, Decision) else decision
     if not isinstance(id_, str):
-        fail("decision", "a Choice or its id", decision)
+        fail("decision", "a Decision of the service, or its id", decision)
     return id_
 
 
@@ -187,7 +167,7 @@ class Buffer:
         """Whether nothing more goes in."""
         return len(self._items) >= self._size
 
-    def add(self, bandit: str, decision: str | Choice, rewards: Mapping[str, float]) -> None:
+    def add(self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]) -> None:
         """Put feedback in."""
         checked = {
             arm: check_number(f"reward of arm {arm!r}", reward, ANY_NUMBER)

@@ -12,11 +12,10 @@ from typing import Any
 from evenhand.client._calls import (
     Attempts,
     Call,
-    Choice,
     ask_call,
     bandit_call,
-    choice_of,
     create_call,
+    decision_of,
     headers_of,
     id_of,
     parsed,
@@ -24,6 +23,7 @@ from evenhand.client._calls import (
 from evenhand.client._delivery import Telling
 from evenhand.core.extras import load
 from evenhand.errors import ServiceError
+from evenhand.learner.decision import Decision
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +54,8 @@ class Client(Telling):
 
         with Client("http://127.0.0.1:8321") as client:
             client.create("shelf", [{"name": "news", "floor": 0.3}, "arts"], plays=1)
-            choice = client.ask("shelf")
-            client.tell("shelf", choice, dict.fromkeys(choice.chosen, 1.0))
+            decision = client.ask("shelf")
+            client.tell("shelf", decision, dict.fromkeys(decision.chosen, 1.0))
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class Client(Telling):
         *,
         explain: bool = False,
         id: str | None = None,  # noqa: A002  (what the service calls it)
-    ) -> Choice:
+    ) -> Decision:
         """Ask which of the awake arms to play; left out, all that are not paused are awake."""
-        return choice_of(self._made(ask_call(bandit, awake, explain, id)))
+        return decision_of(self._made(ask_call(bandit, awake, explain, id)))
 
-    def tell(self, bandit: str, decision: str | Choice, rewards: Mapping[str, float]) -> None:
+    def tell(self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]) -> None:
         """Tell what arms of a decision returned; it will be delivered, see :meth:`flush`."""
         with self._changed:
             if not self._changed.wait_for(self._may_tell, self._patience):
@@ -111,7 +111,7 @@ class Client(Telling):
             self._changed.notify_all()
 
     def tell_now(
-        self, bandit: str, decision: str | Choice, rewards: Mapping[str, float]
+        self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
     ) -> dict[str, Any]:
         """Tell what arms of a decision returned, and wait for what becomes of it."""
         body = {"decision": id_of(decision), "rewards": dict(rewards)}
@@ -132,7 +132,7 @@ class Client(Telling):
                 left = len(self._delivery.buffer)
                 raise ServiceError(f"{left} items of feedback have not been delivered yet")
 
-    def cancel(self, bandit: str, decision: str | Choice) -> None:
+    def cancel(self, bandit: str, decision: str | Decision) -> None:
         """Take back a decision that was never shown."""
         self._made(bandit_call("DELETE", bandit, "decisions", id_of(decision)))
 

@@ -7,10 +7,14 @@ was made from, so that an edited function is never served stale.
 
 from __future__ import annotations
 
+import ast
+import builtins
+import copy
 import dis
 import hashlib
 import inspect
 import sys
+import textwrap
 from collections.abc import Callable
 from functools import cache
 from types import CellType, FunctionType
@@ -37,7 +41,7 @@ def compiled(function: Function, **given: Any) -> Function:
 
     Examples
     --------
-    >>> from evenhand.core.round import nth_largest
+    >>> from evenhand.core.choosing import nth_largest
     >>> import numpy as np
     >>> compiled(nth_largest)(np.array([0.1, 0.9, 0.5]), 3, 2)
     0.5
@@ -47,21 +51,21 @@ def compiled(function: Function, **given: Any) -> Function:
     scope = {**function.__globals__, **given}
     for name, called in _called(function, given).items():
         scope[name] = compiled(called)
-    copy = FunctionType(
+    own = FunctionType(
         function.__code__,
         scope,
         function.__name__,
         function.__defaults__,
         _compiled_cells(function),
     )
-    copy.__qualname__ = f"{function.__qualname__}_{digest(function, **given)}"
+    own.__qualname__ = f"{function.__qualname__}_{digest(function, **given)}"
     # Without inlining, every call counts references on each array of each tuple it passes.
     options = {"nogil": True, "forceinline": True, "error_model": "numpy"}
     njit = load("numba").njit
     try:
-        machine: Function = njit(copy, cache=True, **options)
+        machine: Function = njit(own, cache=True, **options)
     except RuntimeError:  # typed at a prompt: there is no file beside which to cache
-        machine = njit(copy, **options)
+        machine = njit(own, **options)
     return machine
 
 
@@ -70,7 +74,90 @@ def interpreted(function: Function, **given: Any) -> Function:
     if not given:
         return function
     scope = {**function.__globals__, **given}
-    return FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    own = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    own.__dict__.update(function.__dict__)
+    return own
+
+
+@cache
+def inlined(function: Function, name: str, called: Function) -> Function:
+    """Return a plain function with the body of another one in place of ``target = name(...)``.
+
+    A nested call costs machine code a reference count for every array of every tuple that it
+    passes, which in a loop of nanoseconds is most of the time. The call's arguments are names, or a
+    NamedTuple made of names; the function that is called returns at its end, or nothing at all. A
+    function that cannot be inlined, since it returns in between for instance, is called.
+    """
+    body = _parsed(called)
+    if not _is_simple(called, body):
+        return interpreted(function, **{name: called})
+    caller = _Inline(name, body, function.__globals__).visit(_parsed(function))
+    source = ast.unparse(ast.fix_missing_locations(caller))
+    needed = {f"{name}_{key}": value for key, value in _named(called, {}).items()}
+    scope = {**function.__globals__, **needed}
+    exec(compile(source, function.__code__.co_filename, "exec"), scope)
+    made: Any = scope[function.__name__]
+    made.source = source
+    return made  # type: ignore[no-any-return]
+
+
+def _is_simple(called: Function, body: ast.FunctionDef) -> bool:
+    """Say whether a function's body can stand where it is called."""
+    inner = (node for step in body.body[:-1] for node in ast.walk(step))
+    plain = not called.__closure__ and not called.__defaults__ and called.__name__ != "<lambda>"
+    nested = (ast.Return, ast.FunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp)
+    return plain and not any(isinstance(node, nested) for node in inner)
+
+
+class _Inline(ast.NodeTransformer):
+    """Puts a function's body where it is called; its own names begin with the function's."""
+
+    def __init__(self, name: str, body: ast.FunctionDef, scope: dict[str, Any]) -> None:
+        self._name, self._body, self._scope = name, body, scope
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if not self._is_call(node.value):
+            return node
+        *steps, last = self._steps(node.value)
+        return [*steps, ast.Assign(node.targets, last.value)]
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        return self._steps(node.value) if self._is_call(node.value) else node
+
+    def _is_call(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and ast.unparse(node.func) == self._name
+
+    def _steps(self, call: Any) -> list[Any]:
+        taken = zip((argument.arg for argument in self._body.args.args), call.args, strict=True)
+        rename = _Rename(self._name, dict(taken), self._scope)
+        return [rename.visit(copy.deepcopy(step)) for step in self._body.body]
+
+
+class _Rename(ast.NodeTransformer):
+    """Gives parameters the names of the arguments, and all else a name of its own."""
+
+    def __init__(self, prefix: str, given: dict[str, ast.expr], scope: dict[str, Any]) -> None:
+        self._prefix, self._given, self._scope = prefix, given, scope
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if hasattr(builtins, node.id):
+            return node
+        return self._given.get(node.id) or ast.Name(f"{self._prefix}_{node.id}", node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Return a part of a NamedTuple that the call makes as what it is made of."""
+        made = self._given.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if isinstance(made, ast.Call):
+            fields = self._scope[ast.unparse(made.func)]._fields
+            part: ast.expr = made.args[fields.index(node.attr)]
+            return part
+        return ast.Attribute(self.visit(node.value), node.attr, node.ctx)
+
+
+def _parsed(function: Function) -> ast.FunctionDef:
+    found = ast.parse(textwrap.dedent(_source(function))).body[0]
+    assert isinstance(found, ast.FunctionDef)
+    return found
 
 
 def maker(machine: bool) -> Maker:
@@ -127,6 +214,8 @@ def _compiled_cells(function: Function) -> tuple[CellType, ...] | None:
 
 
 def _source(function: Function) -> str:
+    if hasattr(function, "source"):
+        return str(function.source)
     try:
         return inspect.getsource(function)
     except OSError:

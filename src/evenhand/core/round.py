@@ -1,33 +1,39 @@
-"""The steps that every policy shares: explore or sample, choose, advance, learn.
+"""One round: explore or sample, score, choose, advance; and what is learned from it later.
 
-They are plain functions on arrays, without any reduction of NumPy's, so that they
-run interpreted (agent, readable engine) and compiled (kernel) and give the same bits. A decision
-advances the clock and the debts at once; learning waits for the reward, however late it comes.
+Plain functions on arrays, without any reduction of NumPy's, so that they run interpreted and
+compiled and give the same bits. A decision advances the clock and the debts at once; learning waits
+for the reward, however late it comes.
+
+:func:`play_round` is the round. What differs from policy to policy, and from caller to caller, are
+the functions that it calls: :func:`round_of` puts them in.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
+from evenhand.core.choosing import choose
 from evenhand.core.fading import EPOCH, round_weight
-from evenhand.core.state import State, faded
-from evenhand.core.terms import Terms, plays_due
+from evenhand.core.jit import inlined, interpreted
+from evenhand.core.schema import fading_scaler
+from evenhand.core.state import DecisionView, ProblemArrays, State, faded, plays_due
 
-FEW_PLACES = 16
+scale_fading = fading_scaler(State)
 
 
-class Forms(NamedTuple):
-    """How a policy wants the shared steps done.
+class StepOptions(NamedTuple):
+    """How a policy wants the steps of a round done.
 
     Attributes
     ----------
-    reflected
-        Whether debts forget a surplus.
+    surplus
+        How many plays ahead a debt remembers; infinity: all of them.
     binarised
         Whether a real reward is learned as a coin flip.
     sampled
@@ -35,22 +41,75 @@ class Forms(NamedTuple):
     half_life
         In how many rounds what was learned loses half its weight; infinity: never.
     exploration
-        With what chance the plays are drawn uniformly from the awake arms.
+        The probability with which the plays are drawn uniformly from the awake arms.
     tightening
-        By ``tightening / sqrt(t)`` of its floor a reflected debt grows faster in round t.
+        By ``tightening / sqrt(t)`` of its floor a debt grows faster in round t.
     """
 
-    reflected: bool
-    binarised: bool
-    sampled: bool
-    half_life: float
-    exploration: float
+    surplus: float = math.inf
+    binarised: bool = False
+    sampled: bool = False
+    half_life: float = math.inf
+    exploration: float = 0.0
     tightening: float = 0.0
 
 
-def explore(scores: Floats, awake: Integers, forms: Forms, rng: np.random.Generator) -> bool:
+def play_round(
+    chosen: Integers,
+    awake: Integers,
+    samples: Floats,
+    state: State,
+    problem: ProblemArrays,
+    scores: Floats,
+    scratch: Floats,
+    options: StepOptions,
+    constants: Any,
+    memory: Any,
+    rng: np.random.Generator,
+) -> int:
+    """Play a round: write the arms to play into ``chosen``, advance, return how many they are.
+
+    With no more awake arms than plays nothing is drawn or scored: all of them are chosen. If
+    ``choose`` returns -1 the choice is left open, and nothing advances. What was owed to the chosen
+    arms before the round is in ``scratch``.
+    """
+    if awake.size > problem.plays and not explore(scores, awake, options, rng):
+        draw_samples(samples, awake, state, options, rng)
+        score(scores, DecisionView(awake, samples, state, problem), constants, memory, rng)
+    count = choose(chosen, awake, scores, scratch, problem.plays, rng)
+    for j in range(count):
+        scratch[j] = state.debts[chosen[j]]
+    if count >= 0:
+        advance(state, problem, awake, chosen[:count], options)
+    return count
+
+
+def score(
+    scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: np.random.Generator
+) -> None:
+    """Leave the scores as they are; a policy's own function stands in for this one."""
+
+
+def never(scores: Floats, awake: Integers, options: StepOptions, rng: np.random.Generator) -> bool:
+    """Explore never; or it has been decided elsewhere."""
+    return False
+
+
+def given_samples(
+    samples: Floats,
+    awake: Integers,
+    state: State,
+    options: StepOptions,
+    rng: np.random.Generator,
+) -> None:
+    """Leave the samples as they are."""
+
+
+def explore(
+    scores: Floats, awake: Integers, options: StepOptions, rng: np.random.Generator
+) -> bool:
     """Write random scores with the chance of exploration; say whether that was done."""
-    if forms.exploration == 0.0 or rng.random() >= forms.exploration:
+    if options.exploration == 0.0 or rng.random() >= options.exploration:
         return False
     for j in range(awake.size):
         scores[j] = rng.random()
@@ -58,10 +117,10 @@ def explore(scores: Floats, awake: Integers, forms: Forms, rng: np.random.Genera
 
 
 def draw_samples(
-    samples: Floats, awake: Integers, state: State, forms: Forms, rng: np.random.Generator
+    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: np.random.Generator
 ) -> None:
     """Draw theta_i of every awake arm from its Beta posterior, if the policy wants samples."""
-    if forms.sampled:
+    if options.sampled:
         for j in range(awake.size):
             i = awake[j]
             successes = state.reward_sums[i]
@@ -69,202 +128,79 @@ def draw_samples(
 
 
 def draw_faded_samples(
-    samples: Floats, awake: Integers, state: State, forms: Forms, rng: np.random.Generator
+    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: np.random.Generator
 ) -> None:
     """Do as :func:`draw_samples`, with posteriors that fade."""
-    if not forms.sampled:
+    if not options.sampled:
         return
-    now = faded(state, forms.half_life)
+    now = faded(state, options.half_life)
     for j in range(awake.size):
         i = awake[j]
         successes = now * state.reward_sums[i]
         samples[j] = rng.beta(1.0 + successes, 1.0 + now * state.feedbacks[i] - successes)
 
 
-def choose(
-    chosen: Integers,
-    awake: Integers,
-    scores: Floats,
-    scratch: Floats,
-    plays: int,
-    rng: np.random.Generator,
-) -> int:
-    """Write the ``plays`` awake arms with the best scores in ascending order; return how many.
+def advance(
+    state: State, problem: ProblemArrays, awake: Integers, chosen: Integers, options: StepOptions
+) -> None:
+    r"""Count the round that was just decided and let the debts follow.
 
-    With no more awake arms than plays, all are chosen and the scores are not looked at, so no
-    policy needs to draw them. Costs O(awake) on average. Arms that tie for the last places get
-    them with equal chances, and only then is a random number drawn. A score that is not a number
-    counts as the lowest.
+    .. math:: Q_i \leftarrow \max(Q_i + k_i - d_i, -\text{surplus})
+
+    with d_i = 1 if the arm was played: Eq. (5) with an infinite surplus, Li et al. (2019) with 0.
     """
-    count = choose_clear(chosen, awake, scores, scratch, plays)
-    if count >= 0:
-        return count
-    threshold = scratch[0]
-    places, ties = plays, 0
-    for j in range(awake.size):
-        places -= scores[j] > threshold
-        ties += scores[j] == threshold
-    count = 0
-    for j in range(awake.size):
-        taken = scores[j] > threshold
-        if scores[j] == threshold:
-            taken = places == ties or rng.random() * ties < places
-            places -= taken
-            ties -= 1
-        chosen[count] = awake[j]
-        count += taken
-    return count
-
-
-def choose_clear(
-    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int
-) -> int:
-    """Do as :func:`choose` where no arms tie for the last places; else return -1.
-
-    The score for which they tie is in ``scratch[0]`` then.
-    """
-    if awake.size <= plays:
-        for j in range(awake.size):
-            chosen[j] = awake[j]
-        return awake.size
-    threshold = last_place(scores, scratch, awake.size, plays)
-    least = 0
-    for j in range(awake.size):
-        least += scores[j] >= threshold
-    if least > plays:
-        scratch[0] = threshold
-        return -1
-    count, j = 0, 0
-    while count < plays:
-        chosen[count] = awake[j]
-        count += scores[j] >= threshold
-        j += 1
-    return count
-
-
-def last_place(scores: Floats, scratch: Floats, size: int, plays: int) -> float:
-    """Return the ``plays``-th largest score; one that is not a number becomes the lowest."""
-    for j in range(size):
-        if scores[j] != scores[j]:
-            scores[j] = -np.inf
-    if plays <= FEW_PLACES:
-        return least_of_best(scores, scratch, size, plays)
-    for j in range(size):
-        scratch[j] = scores[j]
-    return nth_largest(scratch, size, plays)
-
-
-def least_of_best(scores: Floats, best: Floats, size: int, plays: int) -> float:
-    """Return the least of the ``plays`` best scores, which are kept while the scores pass by.
-
-    For few plays: a better one takes the place of the least, and all of them are looked at for who
-    is the least now. That happens seldom, and takes the same steps each time.
-
-    >>> least_of_best(np.array([0.1, 0.9, 0.5, 0.9]), np.empty(4), 4, 3)
-    np.float64(0.5)
-    """
-    least, place = np.inf, 0
-    for j in range(plays):
-        best[j] = scores[j]
-        lower = best[j] < least
-        least, place = best[j] if lower else least, j if lower else place
-    for j in range(plays, size):
-        if scores[j] > least:
-            best[place] = scores[j]
-            least, place = best[0], 0
-            for k in range(1, plays):
-                lower = best[k] < least
-                least, place = best[k] if lower else least, k if lower else place
-    return least
-
-
-def nth_largest(values: Floats, size: int, place: int) -> float:
-    """Return the ``place``-th largest of the first ``size`` values, reordering them.
-
-    Hoare's selection: linear time on average, also for sorted and for equal values.
-
-    >>> nth_largest(np.array([0.1, 0.9, 0.5, 0.9]), 4, 3)
-    np.float64(0.5)
-    """
-    left, right, target = 0, size - 1, place - 1
-    while left < right:
-        pivot = values[(left + right) // 2]
-        i, j = left, right
-        while i <= j:
-            while values[i] > pivot:
-                i += 1
-            while values[j] < pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if target <= j:
-            right = j
-        elif target >= i:
-            left = i
-        else:
-            break
-    found: float = values[target]
-    return found
-
-
-def advance(state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms) -> None:
-    """Count the round that was just decided and let the debts follow.
-
-    Cumulative, Eq. (5): ``Q_i = max(t k_i - played_i, 0)``, which remembers a surplus.
-    Reflected, Li et al. (2019): ``Q_i <- max(Q_i + k_i - d_i, 0)``, which forgets it.
-    """
-    count_round(state, terms, awake, chosen, forms, 1.0, 1.0)
+    count_round(state, problem, awake, chosen, options, 1.0, 1.0)
 
 
 def advance_tightened(
-    state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms
+    state: State, problem: ProblemArrays, awake: Integers, chosen: Integers, options: StepOptions
 ) -> None:
-    """Do as :func:`advance`, where reflected debts grow by a little more than the floors."""
-    promised = tightened(forms.tightening, state.rounds[0] + 1)
-    count_round(state, terms, awake, chosen, forms, 1.0, promised)
+    """Do as :func:`advance`, where debts grow by a little more than the floors."""
+    growth = tightened(options.tightening, state.rounds[0] + 1)
+    count_round(state, problem, awake, chosen, options, 1.0, growth)
 
 
 def advance_fading(
-    state: State, terms: Terms, awake: Integers, chosen: Integers, forms: Forms
+    state: State, problem: ProblemArrays, awake: Integers, chosen: Integers, options: StepOptions
 ) -> None:
     """Do as :func:`advance`, where the round weighs more than all before it."""
     time = state.rounds[0] + state.cancelled[0] + 1
-    if time / forms.half_life > state.epoch[0] + EPOCH:
-        begin_epoch(state, math.floor(time / forms.half_life))
-    weight = round_weight(time, state.epoch[0], forms.half_life)
-    promised = tightened(forms.tightening, state.rounds[0] + 1)
-    count_round(state, terms, awake, chosen, forms, weight, promised)
+    if time / options.half_life > state.epoch[0] + EPOCH:
+        begin_epoch(state, math.floor(time / options.half_life))
+    weight = round_weight(time, state.epoch[0], options.half_life)
+    growth = tightened(options.tightening, state.rounds[0] + 1)
+    count_round(state, problem, awake, chosen, options, weight, growth)
 
 
 def count_round(
     state: State,
-    terms: Terms,
+    problem: ProblemArrays,
     awake: Integers,
     chosen: Integers,
-    forms: Forms,
+    options: StepOptions,
     weight: float,
-    promised: float,
+    growth: float,
 ) -> None:
     """Count a round of a weight: the clock, who was awake, who was played, and the debts.
 
-    Reflected debts grow by ``promised`` times the floors.
+    Debts with a finite surplus grow by ``growth`` times the floors. Those that remember every play
+    are worked out anew, so that no rounding adds up.
     """
     state.rounds[0] += 1
-    rounds = state.rounds[0]
+    rounds, endless = state.rounds[0], options.surplus == math.inf
+    lowest = 0.0 - options.surplus
     for j in range(awake.size):
         state.awake_counts[awake[j]] += weight
     for j in range(chosen.size):
         state.played[chosen[j]] += 1
-        if forms.reflected:
+        if not endless:
             state.debts[chosen[j]] -= 1.0
     for i in range(state.debts.size):
-        if forms.reflected:
-            debt = state.debts[i] + terms.floors[i] * promised
+        if endless:
+            state.debts[i] = plays_due(problem, i, rounds) - state.played[i]
         else:
-            debt = plays_due(terms, i, rounds) - state.played[i]
-        state.debts[i] = debt if debt > 0.0 else 0.0
+            debt = state.debts[i] + problem.floors[i] * growth
+            state.debts[i] = debt if debt > lowest else lowest
 
 
 def tightened(tightening: float, round_: int) -> float:
@@ -280,59 +216,79 @@ def begin_epoch(state: State, epoch: int) -> None:
     """Count weights from another epoch, so that they grow for ever without growing too large."""
     scale = math.ldexp(1.0, int(state.epoch[0] - epoch))
     state.epoch[0] = epoch
-    for i in range(state.debts.size):
-        state.awake_counts[i] *= scale
-        state.feedbacks[i] *= scale
-        state.reward_sums[i] *= scale
+    scale_fading(state, scale)
 
 
 def learn(
-    state: State, arm: int, reward: float, round_: int, forms: Forms, rng: np.random.Generator
+    state: State,
+    arm: int,
+    reward: float,
+    round_: int,
+    options: StepOptions,
+    rng: np.random.Generator,
 ) -> None:
-    """Take in one reward, Eq. (4); binarised, it first becomes a coin flip with its own chance."""
-    if forms.binarised:
+    """Take in one reward, Eq. (4); binarised, it first becomes a coin flip."""
+    if options.binarised:
         reward = flipped(reward, rng)
-    state.feedbacks[arm] += 1.0
-    state.reward_sums[arm] += reward
+    add_reward(state.feedbacks, state.reward_sums, arm, reward, 1.0)
 
 
 def learn_fading(
-    state: State, arm: int, reward: float, round_: int, forms: Forms, rng: np.random.Generator
+    state: State,
+    arm: int,
+    reward: float,
+    round_: int,
+    options: StepOptions,
+    rng: np.random.Generator,
 ) -> None:
     """Do as :func:`learn`, where a reward weighs what the round of its decision does."""
-    if forms.binarised:
+    if options.binarised:
         reward = flipped(reward, rng)
-    weight = round_weight(round_, state.epoch[0], forms.half_life)
-    state.feedbacks[arm] += weight
-    state.reward_sums[arm] += weight * reward
+    weight = round_weight(round_, state.epoch[0], options.half_life)
+    add_reward(state.feedbacks, state.reward_sums, arm, reward, weight)
+
+
+def add_reward(
+    feedbacks: Floats, reward_sums: Floats, arm: int, reward: float, weight: float
+) -> None:
+    """Add a reward of a weight to an arm's sums."""
+    feedbacks[arm] += weight
+    reward_sums[arm] += weight * reward
 
 
 def flipped(reward: float, rng: np.random.Generator) -> float:
-    """Return a coin flip with a reward's chance; one that is 0 or 1 already needs none."""
+    """Return 1 with the probability of a reward, else 0; a reward of 0 or 1 needs no draw."""
     if 0.0 < reward < 1.0:
         return 1.0 if rng.random() < reward else 0.0
     return reward
 
 
-class Steps(NamedTuple):
-    """The steps that differ with the form: without one, what compiles is as short as can be."""
+class StepFunctions(NamedTuple):
+    """The steps that differ with the options: what compiles is as short as can be."""
 
     draw_samples: Callable[..., None]
     advance: Callable[..., None]
     learn: Callable[..., None]
 
 
-REMEMBERING = Steps(draw_samples, advance, learn)
-TIGHTENED = Steps(draw_samples, advance_tightened, learn)
-FADING = Steps(draw_faded_samples, advance_fading, learn_fading)
+REMEMBERING = StepFunctions(draw_samples, advance, learn)
+TIGHTENED = StepFunctions(draw_samples, advance_tightened, learn)
+FADING = StepFunctions(draw_faded_samples, advance_fading, learn_fading)
 
 
-def steps_of(forms: Forms) -> Steps:
+def step_functions(options: StepOptions) -> StepFunctions:
     """Return the steps of a policy that forgets, that tightens its debts, or that does neither.
 
-    >>> steps_of(Forms(False, False, True, math.inf, 0.0)) is REMEMBERING
+    >>> step_functions(StepOptions(sampled=True)) is REMEMBERING
     True
     """
-    if forms.half_life < math.inf:
+    if options.half_life < math.inf:
         return FADING
-    return TIGHTENED if forms.tightening > 0.0 else REMEMBERING
+    return TIGHTENED if options.tightening > 0.0 else REMEMBERING
+
+
+@cache
+def round_of(score: Callable[..., None], steps: StepFunctions, **given: Any) -> Callable[..., int]:
+    """Return :func:`play_round` with a policy's functions in it; ``given`` replaces others."""
+    own = {"draw_samples": steps.draw_samples, "advance": steps.advance}
+    return interpreted(inlined(play_round, "score", score), **{**own, **given})

@@ -1,86 +1,125 @@
-"""What happened so far: one NamedTuple of arrays, the same for every policy."""
+"""What happened, what was promised, and the one view of both that a scoring function gets."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.core.fading import fade, rounds_lived
-from evenhand.core.terms import Terms, plays_due
+from evenhand.core.schema import Column
+
+PER_ARM = Column("arm")
 
 
 class State(NamedTuple):
-    """Arrays with one entry per arm, except the first three, which have one in all.
+    """What happened so far, the same for every policy.
 
     Attributes
     ----------
     rounds
         How many decisions have been made.
     cancelled
-        How many were taken back, and are not among the rounds. What is forgotten goes by both: so
-        nothing is ever of a time to come.
+        How many were cancelled after others had followed; they are not among the rounds. What is
+        forgotten goes by both, so that no decision is ever later than the present.
     epoch
-        In how many half-lives from the first round the weights of a forgetful policy are counted.
+        In how many half-lives from the first round the weights of a policy that forgets are
+        counted.
     played
         In how many rounds the arm was played.
     awake_counts
-        In how many it was awake; of a forgetful policy, their weights.
+        In how many it was awake; of a policy that forgets, their weights.
     feedbacks, reward_sums
-        How many of its rewards have arrived, and their sum; or what they weigh.
+        How many of its rewards have arrived, and their sum; or their weights.
     debts
-        The virtual queues Q_i, how many plays the arm is behind.
+        The virtual queues Q_i: how many plays the arm is behind; negative if it is ahead, down to
+        minus the policy's surplus.
     """
 
-    rounds: Integers
-    cancelled: Integers
-    epoch: Integers
-    played: Integers
-    awake_counts: Floats
-    feedbacks: Floats
-    reward_sums: Floats
-    debts: Floats
+    rounds: Annotated[Integers, Column("one", adds_up=True)]
+    cancelled: Annotated[Integers, Column("one", adds_up=True)]
+    epoch: Annotated[Integers, Column("one")]
+    played: Annotated[Integers, Column("arm", adds_up=True)]
+    awake_counts: Annotated[Floats, Column("arm", adds_up=True, fades=True)]
+    feedbacks: Annotated[Floats, Column("arm", adds_up=True, fades=True)]
+    reward_sums: Annotated[Floats, Column("arm", adds_up=True, fades=True)]
+    debts: Annotated[Floats, PER_ARM]
 
 
-# What adds up over decisions and feedback, arm by arm.
-FADING = ("awake_counts", "feedbacks", "reward_sums")
-SUMS = ("played", *FADING)
+class ProblemArrays(NamedTuple):
+    """What was promised: it changes only with the arms.
 
-
-def new_state(arms: int) -> State:
-    """Return the state before the first round.
-
-    >>> new_state(2).debts
-    array([0., 0.])
+    Attributes
+    ----------
+    plays
+        At most how many arms are played in a round.
+    weights, floors
+        One of each per arm.
+    joined
+        After how many rounds the arm joined.
+    since, promised
+        The round at which its present floor took effect, and the plays it had been promised by
+        then: 0 unless arms join or floors change in mid-run.
+    paused
+        Whether the arm takes no part for the time being; its floor is 0 then.
     """
-    return State(
-        rounds=np.zeros(1, dtype=np.int64),
-        cancelled=np.zeros(1, dtype=np.int64),
-        epoch=np.zeros(1, dtype=np.int64),
-        played=np.zeros(arms, dtype=np.int64),
-        awake_counts=np.zeros(arms),
-        feedbacks=np.zeros(arms),
-        reward_sums=np.zeros(arms),
-        debts=np.zeros(arms),
-    )
+
+    plays: int
+    weights: Annotated[Floats, PER_ARM]
+    floors: Annotated[Floats, PER_ARM]
+    joined: Annotated[Floats, PER_ARM]
+    since: Annotated[Floats, PER_ARM]
+    promised: Annotated[Floats, PER_ARM]
+    paused: Annotated[Masks, PER_ARM]
+
+
+class DecisionView(NamedTuple):
+    """What a scoring function sees.
+
+    Attributes
+    ----------
+    awake
+        The indices of the arms that can be played, in ascending order.
+    samples
+        ``samples[j]`` was drawn from the belief about arm ``awake[j]``, if the policy wants
+        samples.
+    state, problem
+        What happened, and what was promised; per arm, so by ``awake[j]``.
+    """
+
+    awake: Integers
+    samples: Floats
+    state: State
+    problem: ProblemArrays
+
+
+def plays_due(problem: ProblemArrays, arm: Any, rounds: int) -> Any:
+    """Return how many plays an arm has been promised by now: ``t k_i`` unless its floor changed.
+
+    Those of many arms, if an array of them is given, or a slice.
+
+    >>> none = np.zeros(1)
+    >>> problem = ProblemArrays(1, np.ones(1), np.array([0.25]), none, none, none, none > 0)
+    >>> float(plays_due(problem, 0, 100))
+    25.0
+    """
+    return (rounds - problem.since[arm]) * problem.floors[arm] + problem.promised[arm]
+
+
+def owed(state: State, arm: int) -> float:
+    """Return how many plays an arm is behind: its debt, or 0 if it is ahead."""
+    debt = state.debts[arm]
+    return debt if debt > 0.0 else 0.0
 
 
 def faded(state: State, half_life: float) -> float:
-    """Return the factor that brings the state's weights to the present; 1 without forgetting.
-
-    >>> faded(new_state(2), 100.0)
-    1.0
-    """
+    """Return the factor that brings the state's weights to the present; 1 without forgetting."""
     return fade(state.rounds[0] + state.cancelled[0], state.epoch[0], half_life)
 
 
 def posterior(state: State, arms: Integers, half_life: float) -> tuple[Floats, Floats]:
-    """Return alpha and beta of the Beta posteriors of some arms, Eq. (4).
-
-    >>> posterior(new_state(3), np.array([0, 2]), np.inf)
-    (array([1., 1.]), array([1., 1.]))
-    """
+    """Return alpha and beta of the Beta posteriors of some arms, Eq. (4)."""
     now = faded(state, half_life)
     successes = now * state.reward_sums[arms]
     return 1.0 + successes, 1.0 + now * state.feedbacks[arms] - successes
@@ -98,87 +137,39 @@ def posterior_mean(reward_sum: Any, feedbacks: Any) -> Any:
 
 
 def posterior_means(state: State, half_life: float) -> Floats:
-    """Return each arm's estimated mean; draws no random numbers.
-
-    >>> posterior_means(new_state(2), np.inf)
-    array([0.5, 0.5])
-    """
+    """Return each arm's estimated mean; draws no random numbers."""
     now = faded(state, half_life)
     means: Floats = posterior_mean(now * state.reward_sums, now * state.feedbacks)
     return means
 
 
-def awake_rates(state: State, terms: Terms, half_life: float) -> Floats:
+def awake_rates(state: State, problem: ProblemArrays, half_life: float) -> Floats:
     """Return the share of the rounds since it joined in which each arm was awake; 1 before any.
 
-    An arm that is paused has no share. A plain function: interpreted and compiled it gives the
-    same bits.
-
-    >>> from evenhand import Problem
-    >>> awake_rates(new_state(2), Problem(2, plays=1).terms, np.inf)
-    array([1., 1.])
+    An arm that is paused has no share.
     """
     rates = np.ones(state.played.size)
     now = faded(state, half_life)
     for i in range(rates.size):
-        present = rounds_lived(state.rounds[0] - terms.joined[i], half_life)
-        if terms.paused[i]:
+        present = rounds_lived(state.rounds[0] - problem.joined[i], half_life)
+        if problem.paused[i]:
             rates[i] = 0.0
         elif present > 0.0:
             rates[i] = min(1.0, now * state.awake_counts[i] / present)
     return rates
 
 
-def cumulative_debts(state: State, terms: Terms) -> Floats:
-    """Return the debts of Eq. (5), ``max(t k_i - played_i, 0)``, of all arms.
-
-    >>> from evenhand import Problem
-    >>> cumulative_debts(new_state(2), Problem(2, plays=1, floors=0.5).terms)
-    array([0., 0.])
-    """
-    due = plays_due(terms, slice(None), state.rounds[0])
-    debts: Floats = np.maximum(due - state.played, 0.0)
+def cumulative_debts(state: State, problem: ProblemArrays) -> Floats:
+    """Return the debts of Eq. (5), ``t k_i - played_i``, negative where an arm is ahead."""
+    debts: Floats = plays_due(problem, slice(None), state.rounds[0]) - state.played
     return debts
-
-
-def copied(arrays: Any) -> Any:
-    """Return a NamedTuple of arrays and numbers with arrays of its own.
-
-    >>> copied(new_state(1)).played
-    array([0])
-    """
-    own = (value.copy() if isinstance(value, np.ndarray) else value for value in arrays)
-    return type(arrays)._make(own)
-
-
-def with_new_arms(state: State, count: int) -> State:
-    """Return the state with some more arms.
-
-    >>> with_new_arms(new_state(2), 1).played
-    array([0, 0, 0])
-    """
-    arms = state.played.size
-    grown = new_state(arms + count)
-    for old, new in zip(state, grown, strict=True):
-        new[: old.size] = old
-    return grown
-
-
-def only_arms(state: State, arms: list[int]) -> State:
-    """Return the state of some of the arms.
-
-    >>> only_arms(new_state(3), [0, 2]).played
-    array([0, 0])
-    """
-    clock = [array.copy() for array in state[:3]]
-    return State._make([*clock, *(array[arms] for array in state[3:])])
 
 
 def is_due(rounds: int, due: int, latest: int) -> bool:
     """Say whether something is to be worked out anew: in its round, or if the clock was set back.
 
-    ``latest`` is when it would be due again if it were worked out now: decisions that were taken
-    back may have left a round that is later than that.
+    ``latest`` is when it would be due again if it were worked out now: decisions that were
+    cancelled may have left a round that is later than that.
 
     >>> is_due(10, due=10, latest=11), is_due(10, due=11, latest=11), is_due(10, due=90, latest=11)
     (True, False, True)

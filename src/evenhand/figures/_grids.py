@@ -67,9 +67,9 @@ def regret_curves(results: Results, lines: Sequence[Line], title: str) -> Figure
 def shades(lines: Sequence[Line]) -> list[Any]:
     """Return a colour for each line: its policy's, from pale to dark over the parameters.
 
-    The form of the debt makes no difference: it is the line style.
+    The surplus makes no difference: whether it is finite is the line style.
     """
-    keys = [(line.policy, re.sub(r" ?debt=\S+", "", line.words)) for line in lines]
+    keys = [(line.policy, re.sub(r" ?surplus=\S+", "", line.words)) for line in lines]
     groups: dict[str, list[str]] = {}
     for policy, words in dict.fromkeys(keys):
         groups.setdefault(policy, []).append(words)

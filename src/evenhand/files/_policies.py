@@ -9,7 +9,7 @@ from evenhand.core.checks import as_list, check_tables
 from evenhand.errors import InputError
 from evenhand.policies.labels import check_labels
 from evenhand.policies.policy import Policy
-from evenhand.policies.registry import make_policy
+from evenhand.policies.registry import make_policy, surplus_of
 
 
 def policies_from(tables: object) -> dict[str, Policy]:
@@ -32,6 +32,9 @@ def _crossed(table: dict[str, Any]) -> list[tuple[str, Policy]]:
     name, label = table.pop("name"), table.pop("label", None)
     if label is not None:
         check_labels([label])
+    if "debt" in table and "surplus" not in table:
+        forms = as_list(f"debt of policy {name!r}", table.pop("debt"))
+        table["surplus"] = [surplus_of(name, form) for form in forms]
     lists = {key: as_list(f"{key} of policy {name!r}", given) for key, given in table.items()}
     varied = [key for key, values in lists.items() if len(values) > 1]
     pairs = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, TypeAlias, cast
 
 import gymnasium
@@ -12,15 +11,16 @@ from numpy.typing import NDArray
 from evenhand.core.arrays import Integers
 from evenhand.core.checks import Limits, check_choice, check_number, fail
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.core.round import REMEMBERING, Forms, choose
-from evenhand.core.state import new_state
+from evenhand.core.round import StepOptions, learn, play_round
+from evenhand.core.schema import new
+from evenhand.core.state import State
 from evenhand.environment import Environment
 from evenhand.problem import Problem
 
 ENVIRONMENT_ID = "evenhand/FairBandit-v0"
 HORIZON = 1_000
 MODES: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
-FORMS = Forms(False, False, False, math.inf, 0.0)
+OPTIONS = StepOptions()
 Observation: TypeAlias = dict[str, NDArray[Any]]
 Action: TypeAlias = NDArray[Any]
 
@@ -115,20 +115,20 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
             fail("action", "numbers", action)
         if scores.shape != (len(problem.arms),):
             fail("action", f"a score for each of the {len(problem.arms)} arms", scores.shape)
-        rewards = np.empty(scores.size)
+        rewards, scratch = np.empty((2, scores.size))
         draw_rewards(rewards, self._payoffs, now, self.np_random)
-        chosen, scratch = np.empty_like(self._here), np.empty(scores.size)
-        given = self._here, scores[self._here], scratch, problem.plays, self.np_random
-        chosen = chosen[: choose(chosen, *given)]
-        REMEMBERING.advance(state, problem.terms, self._here, chosen, FORMS)
+        given = scratch, state, problem.arrays, scores[self._here], scratch, OPTIONS
+        chosen = np.empty_like(self._here)
+        count = play_round(chosen, self._here, *given, None, None, self.np_random)
+        chosen = chosen[:count]
         for arm in chosen:
-            REMEMBERING.learn(state, arm, rewards[arm], now + 1, FORMS, self.np_random)
+            learn(state, arm, rewards[arm], now + 1, OPTIONS, self.np_random)
         earned = float(problem.weights[chosen] @ rewards[chosen])
         truncated = now + 1 == self.horizon
         self._here = self._here[:0]
         if not truncated:
             self._wake()
-        paid = earned - self.debt_cost * float(state.debts.sum())
+        paid = earned - self.debt_cost * float(np.maximum(state.debts, 0.0).sum())
         self._line = self._words(chosen, earned)
         return self._seen(), paid, False, truncated, self._told(chosen, earned)
 
@@ -139,7 +139,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
     def _begin(self) -> None:
         nature = self.nature
         self._awake, self._payoffs = own_nature(nature.awake, nature.payoffs)
-        self._state = new_state(len(nature.problem.arms))
+        self._state = new(State, len(nature.problem.arms))
         self._here = np.empty(0, dtype=np.int64)
         self._line, self._begun = "no round has been played", False
 
@@ -156,7 +156,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         awake[self._here] = 1
         return {
             "awake": awake,
-            "debts": self._state.debts.copy(),
+            "debts": np.maximum(self._state.debts, 0.0),
             "played": self._state.played.astype(np.float64),
             "reward_sums": self._state.reward_sums.copy(),
         }
@@ -171,7 +171,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
 
     def _words(self, chosen: Any, earned: float) -> str:
         names = ", ".join(self.nature.problem.arms[i] for i in chosen) or "nobody"
-        behind = float(self._state.debts.max())
+        behind = max(float(self._state.debts.max()), 0.0)
         rounds = int(self._state.rounds[0])
         return f"round {rounds}: played {names}, earned {earned:g}, most behind {behind:.2f} plays"
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers, Masks, frozen
+from evenhand.core.arrays import Floats, Integers, frozen
 from evenhand.core.checks import WEIGHT, check_known, check_names, check_per_arm, fail
-from evenhand.core.terms import Terms, plays_due
-from evenhand.errors import InputError
+from evenhand.core.schema import Column, carried, copied, new
+from evenhand.core.state import PER_ARM, ProblemArrays, plays_due
 from evenhand.problem import Problem
-
-# Up to so many places in order are looked at one by one, which is quicker than NumPy.
-FEW_LISTED = 64
 
 # Plays so far below any promise that the larger of both is always the promise.
 FORGIVEN_NOTHING = -1e300
 
 
-class Marks(NamedTuple):
-    """What a roster remembers of each arm, so that decisions can be taken back.
+class ArmClock(NamedTuple):
+    """When things happened to each arm, so that decisions can be cancelled.
 
     Attributes
     ----------
@@ -34,63 +31,74 @@ class Marks(NamedTuple):
         After how many rounds it was paused, and its awake rate then.
     """
 
-    born: Integers
-    bound: Integers
-    due: Floats
-    played: Floats
-    paused_at: Floats
-    paused_rate: Floats
+    born: Annotated[Integers, Column("arm")]
+    bound: Annotated[Integers, Column("arm")]
+    due: Annotated[Floats, PER_ARM]
+    played: Annotated[Floats, PER_ARM]
+    paused_at: Annotated[Floats, PER_ARM]
+    paused_rate: Annotated[Floats, PER_ARM]
 
 
-class Roster(NamedTuple):
+class ArmTable(NamedTuple):
     """The arms between two changes of them; never changed in place.
 
     Attributes
     ----------
-    problem, terms
+    problem, arrays
         The arms as the user knows them, and as scoring functions do: a paused arm's floor is 0.
-    marks
+    clock
         From when what they were promised counts.
     position
-        The place of every arm.
+        The index of every arm.
     everyone
-        The places of the arms that are not paused.
+        The indices of the arms that are not paused.
     """
 
     problem: Problem
-    terms: Terms
-    marks: Marks
+    arrays: ProblemArrays
+    clock: ArmClock
     position: dict[str, int]
     everyone: Integers
 
-    def places(self, names: Sequence[str]) -> Integers:
-        """Return the places of arms by name, all of them known."""
+    def indices(self, names: Sequence[str]) -> Integers:
+        """Return the indices of arms by name, all of them known."""
         check_known("arm", names, self.position)
         return np.array([self.position[name] for name in names], dtype=np.int64)
 
+    def names(self, indices: Iterable[int]) -> tuple[str, ...]:
+        """Return the names of arms by their indices."""
+        return tuple(map(self.problem.arms.__getitem__, indices))
 
-def first_roster(problem: Problem) -> Roster:
-    """Return the arms of an agent that has decided nothing yet.
 
-    >>> first_roster(Problem(["a", "b"], plays=1)).everyone
+def first_table(problem: Problem) -> ArmTable:
+    """Return the arms of a learner that has decided nothing yet.
+
+    >>> first_table(Problem(["a", "b"], plays=1)).everyone
     array([0, 1])
     """
-    nothing = np.zeros(len(problem.arms))
-    never = np.zeros(nothing.size, dtype=np.int64)
-    marks = Marks(never, never, nothing, np.full(nothing.size, FORGIVEN_NOTHING), nothing, nothing)
-    return make_roster(problem, problem.terms, marks)
+    clock = new(ArmClock, len(problem.arms))
+    clock.played[:] = FORGIVEN_NOTHING
+    return make_table(problem, problem.arrays, clock)
 
 
-def make_roster(
-    problem: Problem, terms: Terms, marks: Marks, position: dict[str, int] | None = None
-) -> Roster:
-    """Return a roster, with what follows from the rest; the same arms share their positions."""
-    floors = np.where(terms.paused, 0.0, problem.floors)
-    arrays = [frozen(array) for array in (floors, *terms[3:])]
-    terms = Terms._make([problem.plays, problem.weights, *arrays])
+def make_table(
+    problem: Problem,
+    arrays: ProblemArrays,
+    clock: ArmClock,
+    position: dict[str, int] | None = None,
+) -> ArmTable:
+    """Return a table, with what follows from the rest; the same arms share their positions."""
+    kept = arrays._replace(
+        plays=problem.plays,
+        weights=problem.weights,
+        floors=np.where(arrays.paused, 0.0, problem.floors),
+    )
+    for array in kept:
+        if isinstance(array, np.ndarray):
+            frozen(array)
     if position is None:
         position = {arm: i for i, arm in enumerate(problem.arms)}
-    return Roster(problem, terms, marks, position, np.flatnonzero(~terms.paused))
+    return ArmTable(problem, kept, clock, position, np.flatnonzero(~kept.paused))
 
 
 def names_of(given: object) -> tuple[str, ...]:
@@ -101,236 +109,157 @@ def names_of(given: object) -> tuple[str, ...]:
     return names
 
 
+def kept_arms(before: Sequence[str], after: Sequence[str]) -> Integers:
+    """Return the indices that arms had before; -1 for a new one.
+
+    >>> kept_arms(("a", "b"), ("b", "c"))
+    array([ 1, -1])
+    """
+    position = {arm: i for i, arm in enumerate(before)}
+    return np.array([position.get(arm, -1) for arm in after], dtype=np.int64)
+
+
 def with_arms(
-    roster: Roster, names: Sequence[str], floor: object, weight: object, rounds: int, latest: int
-) -> Roster:
-    """Return the roster with new arms, to whom nothing is owed for the time before."""
-    before, terms, new = roster.problem, roster.terms, len(names)
-    floors = check_per_arm("floor", names, floor)
-    weights = check_per_arm("weight", names, weight, WEIGHT)
+    table: ArmTable, names: Sequence[str], floor: object, weight: object, rounds: int, latest: int
+) -> ArmTable:
+    """Return the table with new arms, to whom nothing is owed for the time before."""
+    before = table.problem
     problem = Problem(
         (*before.arms, *names),
         before.plays,
-        np.append(before.weights, weights),
-        np.append(before.floors, floors),
+        np.append(before.weights, check_per_arm("weight", names, weight, WEIGHT)),
+        np.append(before.floors, check_per_arm("floor", names, floor)),
     )
-    now = np.full(new, float(rounds))
-    grown = terms._replace(
-        joined=np.append(terms.joined, now),
-        since=np.append(terms.since, now),
-        promised=np.append(terms.promised, np.zeros(new)),
-        paused=np.append(terms.paused, np.zeros(new, dtype=np.bool_)),
-    )
-    decided, nothing = np.full(new, latest, dtype=np.int64), np.zeros(new)
-    fresh = Marks(decided, decided, nothing, nothing + FORGIVEN_NOTHING, nothing, nothing)
-    pairs = zip(roster.marks, fresh, strict=True)
-    return make_roster(problem, grown, Marks._make(np.append(*pair) for pair in pairs))
+    kept = kept_arms(before.arms, problem.arms)
+    fresh = kept < 0
+    arrays, clock = carried(table.arrays, kept), carried(table.clock, kept)
+    arrays.joined[fresh] = arrays.since[fresh] = rounds
+    clock.born[fresh] = clock.bound[fresh] = latest
+    clock.played[fresh] = FORGIVEN_NOTHING
+    return make_table(problem, arrays, clock)
 
 
-def with_plays(roster: Roster, plays: int) -> Roster:
-    """Return the roster with another number of plays a round."""
-    before = roster.problem
+def with_plays(table: ArmTable, plays: int) -> ArmTable:
+    """Return the table with another number of plays a round."""
+    before = table.problem
     problem = Problem(before.arms, plays, before.weights, before.floors)
-    return make_roster(problem, roster.terms, roster.marks, roster.position)
+    return make_table(problem, table.arrays, table.clock, table.position)
 
 
-def only_places(roster: Roster, left: list[int]) -> Roster:
-    """Return the roster of some of the arms."""
-    before = roster.problem
-    if not left:
+def without_arms(table: ArmTable, names: Sequence[str]) -> ArmTable:
+    """Return the table without some of its arms."""
+    before, gone = table.problem, set(table.indices(names).tolist())
+    left = np.array([i for i in range(len(before.arms)) if i not in gone], dtype=np.int64)
+    if not left.size:
         fail("the arm to retire", "one of several", before.arms[0])
-    problem = Problem(
-        [before.arms[i] for i in left], before.plays, before.weights[left], before.floors[left]
-    )
-    terms = Terms._make([before.plays, *(array[left] for array in roster.terms[1:])])
-    return make_roster(problem, terms, Marks._make(mark[left] for mark in roster.marks))
+    names = [before.arms[i] for i in left]
+    problem = Problem(names, before.plays, before.weights[left], before.floors[left])
+    return make_table(problem, carried(table.arrays, left), carried(table.clock, left))
 
 
 def with_values(
-    roster: Roster,
+    table: ArmTable,
     names: Sequence[str],
     floor: object,
     weight: object,
     played: Integers,
     rounds: int,
     latest: int,
-) -> Roster:
-    """Return the roster with other floors or weights of some arms.
+) -> ArmTable:
+    """Return the table with other floors or weights of some arms.
 
     A new floor counts from now on: what is owed stays, plays beyond the old floor are forgiven.
     """
-    before, places = roster.problem, roster.places(names)
+    before, indices = table.problem, table.indices(names)
     floors, weights = before.floors.copy(), before.weights.copy()
     if floor is not None:
-        floors[places] = check_per_arm("floor", names, floor)
+        floors[indices] = check_per_arm("floor", names, floor)
     if weight is not None:
-        weights[places] = check_per_arm("weight", names, weight, WEIGHT)
+        weights[indices] = check_per_arm("weight", names, weight, WEIGHT)
     problem = Problem(before.arms, before.plays, weights, floors)
-    terms, marks = roster.terms, roster.marks
-    other = (floors != before.floors) & ~terms.paused
-    due = np.where(other, plays_due(terms, slice(None), rounds), marks.due)
-    settled = np.where(other, played, marks.played)
-    changed = terms._replace(
-        since=np.where(other, float(rounds), terms.since),
-        promised=np.where(other, np.maximum(due, settled), terms.promised),
+    arrays, clock = table.arrays, table.clock
+    other = (floors != before.floors) & ~arrays.paused
+    due = np.where(other, plays_due(arrays, slice(None), rounds), clock.due)
+    settled = np.where(other, played, clock.played)
+    changed = arrays._replace(
+        since=np.where(other, float(rounds), arrays.since),
+        promised=np.where(other, np.maximum(due, settled), arrays.promised),
     )
-    bound = np.where(other, latest, marks.bound)
-    kept = marks._replace(bound=bound, due=due, played=settled)
-    return make_roster(problem, changed, kept, roster.position)
+    bound = np.where(other, latest, clock.bound)
+    later = clock._replace(bound=bound, due=due, played=settled)
+    return make_table(problem, changed, later, table.position)
 
 
 def with_pause(
-    roster: Roster, names: Sequence[str], rates: Floats, rounds: int, latest: int
-) -> Roster:
-    """Return the roster with some arms paused: what they are owed stays as it is."""
-    terms, chosen = roster.terms, roster.places(names)
-    for name, place in zip(names, chosen, strict=True):
-        if terms.paused[place]:
+    table: ArmTable, names: Sequence[str], rates: Floats, rounds: int, latest: int
+) -> ArmTable:
+    """Return the table with some arms paused: what they are owed stays as it is."""
+    arrays, chosen = table.arrays, table.indices(names)
+    for name, index in zip(names, chosen, strict=True):
+        if arrays.paused[index]:
             fail("the arm to pause", "one that is not paused", name)
-    paused, since, promised = terms.paused.copy(), terms.since.copy(), terms.promised.copy()
-    marks = Marks._make(mark.copy() for mark in roster.marks)
-    promised[chosen] = plays_due(terms, chosen, rounds)
+    paused, since, promised = arrays.paused.copy(), arrays.since.copy(), arrays.promised.copy()
+    clock = copied(table.clock)
+    promised[chosen] = plays_due(arrays, chosen, rounds)
     since[chosen], paused[chosen] = rounds, True
-    marks.due[chosen], marks.played[chosen] = promised[chosen], FORGIVEN_NOTHING
-    marks.bound[chosen], marks.paused_at[chosen] = latest, rounds
-    marks.paused_rate[chosen] = rates[chosen]
-    kept = terms._replace(since=since, promised=promised, paused=paused)
-    return make_roster(roster.problem, kept, marks, roster.position)
+    clock.due[chosen], clock.played[chosen] = promised[chosen], FORGIVEN_NOTHING
+    clock.bound[chosen], clock.paused_at[chosen] = latest, rounds
+    clock.paused_rate[chosen] = rates[chosen]
+    kept = arrays._replace(since=since, promised=promised, paused=paused)
+    return make_table(table.problem, kept, clock, table.position)
 
 
-def with_resumption(roster: Roster, names: Sequence[str], rounds: int, latest: int) -> Roster:
-    """Return the roster with paused arms back in play: the pause counts for nothing."""
-    terms, chosen = roster.terms, roster.places(names)
-    for name, place in zip(names, chosen, strict=True):
-        if not terms.paused[place]:
+def with_resumption(table: ArmTable, names: Sequence[str], rounds: int, latest: int) -> ArmTable:
+    """Return the table with paused arms back in play: the pause counts for nothing."""
+    arrays, chosen = table.arrays, table.indices(names)
+    for name, index in zip(names, chosen, strict=True):
+        if not arrays.paused[index]:
             fail("the arm to resume", "a paused one", name)
-    paused, since, joined = terms.paused.copy(), terms.since.copy(), terms.joined.copy()
-    marks = Marks._make(mark.copy() for mark in roster.marks)
-    joined[chosen] += rounds - marks.paused_at[chosen]
+    paused, since, joined = arrays.paused.copy(), arrays.since.copy(), arrays.joined.copy()
+    clock = copied(table.clock)
+    joined[chosen] += rounds - clock.paused_at[chosen]
     since[chosen], paused[chosen] = rounds, False
-    marks.due[chosen], marks.played[chosen] = terms.promised[chosen], FORGIVEN_NOTHING
-    marks.bound[chosen], marks.paused_at[chosen] = latest, 0.0
-    kept = terms._replace(since=since, joined=joined, paused=paused)
-    return make_roster(roster.problem, kept, marks, roster.position)
+    clock.due[chosen], clock.played[chosen] = arrays.promised[chosen], FORGIVEN_NOTHING
+    clock.bound[chosen], clock.paused_at[chosen] = latest, 0.0
+    kept = arrays._replace(since=since, joined=joined, paused=paused)
+    return make_table(table.problem, kept, clock, table.position)
 
 
-def without_round(roster: Roster, then: Roster, decision_id: int, chosen: Integers) -> Roster:
-    """Return the roster as if a decision, made when the roster was ``then``, had not been.
+def without_round(table: ArmTable, then: ArmTable, decision_id: int, chosen: Integers) -> ArmTable:
+    """Return the table as if a decision, made when the table was ``then``, had not been.
 
     The clock goes back by one: so do all moments that came after the decision. What an arm had
     been promised under an earlier floor is less by that floor, and what was forgiven less by the
     play if it was among the ``chosen``.
     """
-    terms, marks = roster.terms, roster.marks
-    was_there, later = marks.born < decision_id, marks.bound >= decision_id
+    arrays, clock = table.arrays, table.clock
+    was_there, later = clock.born < decision_id, clock.bound >= decision_id
     if was_there.all() and not later.any():
-        return roster
-    places = np.array([then.position.get(arm, -1) for arm in roster.problem.arms])
-    rested = was_there & then.terms.paused[places]
+        return table
+    indices = np.array([then.position.get(arm, -1) for arm in table.problem.arms])
+    rested = was_there & then.arrays.paused[indices]
     earlier = later & was_there
-    due = marks.due - np.where(earlier, then.terms.floors[places], 0.0)
+    due = clock.due - np.where(earlier, then.arrays.floors[indices], 0.0)
     plays = np.isin(np.arange(later.size), chosen)
-    played = marks.played - (earlier & plays & (marks.played > FORGIVEN_NOTHING))
-    kept = terms._replace(
-        joined=terms.joined - (~was_there | (rested & later)),
-        since=terms.since - later,
-        promised=np.where(earlier, np.maximum(due, played), terms.promised),
+    played = clock.played - (earlier & plays & (clock.played > FORGIVEN_NOTHING))
+    kept = arrays._replace(
+        joined=arrays.joined - (~was_there | (rested & later)),
+        since=arrays.since - later,
+        promised=np.where(earlier, np.maximum(due, played), arrays.promised),
     )
-    paused_at = marks.paused_at - (terms.paused & later)
-    changed = marks._replace(due=due, played=played, paused_at=paused_at)
-    return make_roster(roster.problem, kept, changed, roster.position)
+    paused_at = clock.paused_at - (arrays.paused & later)
+    changed = clock._replace(due=due, played=played, paused_at=paused_at)
+    return make_table(table.problem, kept, changed, table.position)
 
 
-def rounds_present(roster: Roster, rounds: int) -> Floats:
+def rounds_present(table: ArmTable, rounds: int) -> Floats:
     """Return for how many rounds each arm has taken part, without its pauses."""
-    until = np.where(roster.terms.paused, roster.marks.paused_at, rounds)
-    present: Floats = until - roster.terms.joined
+    until = np.where(table.arrays.paused, table.clock.paused_at, rounds)
+    present: Floats = until - table.arrays.joined
     return present
 
 
-def took_part(roster: Roster, arm: str, decision_id: int) -> bool:
+def took_part(table: ArmTable, arm: str, decision_id: int) -> bool:
     """Say whether it was this arm, not an earlier one of its name, that was decided about."""
-    place = roster.position.get(arm)
-    return place is not None and bool(roster.marks.born[place] < decision_id)
-
-
-def mask_of_names(roster: Roster, names: Sequence[Any]) -> Masks:
-    """Return which arms some names stand for, whether paused or not.
-
-    Raises
-    ------
-    InputError
-        For an unknown or repeated arm.
-    """
-    try:
-        places = list(map(roster.position.__getitem__, names))
-    except (KeyError, TypeError):
-        check_known("awake arm", check_names("awake arms", names), roster.position)
-        raise
-    mask = np.zeros(len(roster.problem.arms), dtype=np.bool_)
-    mask[places] = True
-    if np.count_nonzero(mask) < len(places):
-        check_names("awake arms", names)
-    return mask
-
-
-def awake_places(roster: Roster, given: Any) -> Integers:
-    """Return the places of awake arms in ascending order, from names, places or a mask.
-
-    Arms that are paused are left out.
-
-    Raises
-    ------
-    InputError
-        For an unknown or repeated arm, a place out of range, or a mask of the wrong length.
-    """
-    if type(given) is np.ndarray:
-        kind = given.dtype.kind
-        if kind == "b":
-            return _of_mask(roster, given)
-        if kind in "iu":
-            return _of_places(roster, given)
-    if isinstance(given, bytes | np.ma.MaskedArray):
-        fail("awake arms", "names, whole places or truth values", given)
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        fail("awake arms", "a list of names", given)
-    try:
-        listed = given if isinstance(given, list | tuple) else list(given)
-        first = listed[0] if listed else ""
-        if isinstance(first, bool | np.bool_):
-            return _of_mask(roster, np.array(listed))
-        if isinstance(first, int | np.integer):
-            return _of_places(roster, np.array(listed))
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
-        fail("awake arms", "names, whole places or truth values", given)
-    return _of_mask(roster, mask_of_names(roster, listed))
-
-
-def _of_mask(roster: Roster, mask: Any) -> Integers:
-    arms = len(roster.problem.arms)
-    if mask.dtype.kind != "b" or mask.shape != (arms,):
-        fail("mask of awake arms", f"one truth value for each of {arms} arms", mask.shape)
-    if roster.everyone.size < arms:
-        mask = mask & ~roster.terms.paused
-    places: Integers = mask.nonzero()[0]
-    return places
-
-
-def _of_places(roster: Roster, places: Any) -> Integers:
-    arms = len(roster.problem.arms)
-    if places.ndim != 1 or places.dtype.kind not in "iu":
-        fail("awake arms", "names, whole places or truth values", places.tolist())
-    if places.size <= FEW_LISTED and roster.everyone.size == arms:
-        listed = [-1, *places.tolist(), arms]
-        if listed == sorted(set(listed)):
-            return np.array(listed[1:-1], dtype=np.int64)
-    if places.size and not 0 <= places.min() <= places.max() < arms:
-        wrong = (places < 0) | (places >= arms)
-        fail("place of an awake arm", f"in 0 to {arms - 1}", int(places[wrong][0]))
-    mask = np.zeros(arms, dtype=np.bool_)
-    mask[places] = True
-    if np.count_nonzero(mask) < places.size:
-        check_names("awake arms", [roster.problem.arms[place] for place in places])
-    return _of_mask(roster, mask)
+    index = table.position.get(arm)
+    return index is not None and bool(table.clock.born[index] < decision_id)

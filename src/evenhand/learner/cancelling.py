@@ -2,91 +2,97 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.fading import round_weight
-from evenhand.core.round import Forms, tightened
+from evenhand.core.round import StepOptions, tightened
 from evenhand.core.state import State, cumulative_debts
-from evenhand.learner.arm_table import Roster, without_round
-from evenhand.learner.decision_log import Entry
+from evenhand.learner.arm_table import ArmTable, without_round
+from evenhand.learner.record import DecisionRecord
 
 
-def as_if_never_made(
-    decision_id: int,
-    entry: Entry,
-    later: Iterable[Entry],
-    roster: Roster,
+def cancel_decision(
+    record: DecisionRecord,
+    later: Iterable[DecisionRecord],
+    table: ArmTable,
     state: State,
-    forms: Forms,
-) -> Roster:
-    """Take a decision out of the state, in place; return the roster with its clock set back."""
-    assert entry.roster is not None
+    options: StepOptions,
+) -> ArmTable:
+    """Take a decision out of the state, in place; return the table with its clock set back.
+
+    ``later`` are the decisions made since, as far as they are known. Debts with a finite surplus
+    need them: without, what this round did to each debt is taken back, which differs by less than
+    a play where a debt has reached its lowest since.
+    """
+    lowest = 0.0 - options.surplus
     corrections: Floats | None = None
-    if forms.reflected:
-        corrections = _reflected(entry, later, roster, decision_id, forms.tightening)
-    weight = round_weight(entry.time, int(state.epoch[0]), forms.half_life)
-    awake = _present(entry.roster, entry.awake_places(), roster, decision_id)
-    chosen = _present(entry.roster, entry.places, roster, decision_id)
-    if entry.time < state.rounds[0] + state.cancelled[0]:
+    if options.surplus < math.inf:
+        corrections = _corrections(record, later, table, options.tightening, lowest)
+    weight = round_weight(record.time, int(state.epoch[0]), options.half_life)
+    awake = _present(record.table, record.awake_indices(), table, record.number)
+    chosen = _present(record.table, record.indices, table, record.number)
+    if record.time < state.rounds[0] + state.cancelled[0]:
         state.cancelled[0] += 1
     state.rounds[0] -= 1
     state.awake_counts[awake] = np.maximum(state.awake_counts[awake] - weight, 0.0)
     state.played[chosen] -= 1
-    changed = without_round(roster, entry.roster, decision_id, chosen)
+    changed = without_round(table, record.table, record.number, chosen)
     if corrections is None:
-        state.debts[:] = cumulative_debts(state, changed.terms)
+        state.debts[:] = cumulative_debts(state, changed.arrays)
     else:
-        state.debts[:] = np.maximum(state.debts + corrections, 0.0)
+        state.debts[:] = np.maximum(state.debts + corrections, lowest)
     return changed
 
 
-def _present(then: Roster, places: Integers, now: Roster, decision_id: int) -> Integers:
-    """Return where arms of an earlier roster are now; those that have left are left out."""
+def _present(then: ArmTable, indices: Integers, now: ArmTable, number: int) -> Integers:
+    """Return where arms of an earlier table are now; those that have left are left out."""
     if then is now:
-        return places
-    arms = then.problem.arms
-    found = [now.position.get(arms[place], -1) for place in places.tolist()]
+        return indices
+    found = [now.position.get(arm, -1) for arm in then.names(indices.tolist())]
     return np.array(
-        [place for place in found if place >= 0 and now.marks.born[place] < decision_id],
-        dtype=np.int64,
+        [index for index in found if index >= 0 and now.clock.born[index] < number], dtype=np.int64
     )
 
 
-def _reflected(
-    entry: Entry, later: Iterable[Entry], roster: Roster, decision_id: int, tightening: float
+def _corrections(
+    record: DecisionRecord,
+    later: Iterable[DecisionRecord],
+    table: ArmTable,
+    tightening: float,
+    lowest: float,
 ) -> Floats:
-    """Return by how much every debt that forgets a surplus would be another without a decision.
+    """Return by how much every debt would be another without a decision.
 
-    Without it a debt would have been less by the floor, or more by ``1 - floor`` if the arm was
-    played; from then on both grow alike, until a later play meets one of them at 0. What was owed
-    before each play is in the ledger, and is corrected there, too.
+    Without it a debt would have been less by the floor, or more by what the play took off; from
+    then on both grow alike, until a later play takes one of them to the lowest debt. What was owed
+    before each play is in the records, and is corrected there, too.
     """
-    then = entry.roster
-    assert then is not None
-    assert entry.before is not None
-    promised = then.terms.floors * tightened(tightening, entry.round)
+    then = record.table
+    assert record.before is not None
+    promised = then.arrays.floors * tightened(tightening, record.round)
     gaps = dict(zip(then.problem.arms, (-promised).tolist(), strict=True))
-    for place, owed in zip(entry.places.tolist(), entry.before.tolist(), strict=True):
-        arm, floor = then.problem.arms[place], float(promised[place])
-        gaps[arm] = owed - max(owed + floor - 1.0, 0.0)
+    for index, debt in zip(record.indices.tolist(), record.before.tolist(), strict=True):
+        arm, floor = then.problem.arms[index], float(promised[index])
+        gaps[arm] = debt - max(debt + floor - 1.0, lowest)
     for other in later:
-        if other.roster is None or other.before is None:
+        if other.before is None:
             continue
         grown = tightened(tightening, other.round)
-        for j, place in enumerate(other.places.tolist()):
-            arm, floor = other.chosen[j], float(other.roster.terms.floors[place]) * grown
-            if arm in gaps and other.roster.marks.born[place] < decision_id:
-                owed = float(other.before[j])
-                other.before[j] = max(owed + gaps[arm], 0.0)
-                after = max(owed + floor - 1.0, 0.0)
-                gaps[arm] = max(float(other.before[j]) + floor - 1.0, 0.0) - after
-    there = roster.marks.born < decision_id
+        for j, index in enumerate(other.indices.tolist()):
+            arm, floor = other.chosen[j], float(other.table.arrays.floors[index]) * grown
+            if arm in gaps and other.table.clock.born[index] < record.number:
+                debt = float(other.before[j])
+                other.before[j] = max(debt + gaps[arm], lowest)
+                after = max(debt + floor - 1.0, lowest)
+                gaps[arm] = max(float(other.before[j]) + floor - 1.0, lowest) - after
+    there = table.clock.born < record.number
     return np.array(
         [
             gaps.get(arm, 0.0) if here else 0.0
-            for arm, here in zip(roster.problem.arms, there, strict=True)
+            for arm, here in zip(table.problem.arms, there, strict=True)
         ]
     )

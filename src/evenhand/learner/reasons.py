@@ -8,89 +8,64 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.extras import load
-from evenhand.core.state import posterior
+from evenhand.core.state import DecisionView, posterior
+from evenhand.learner.decision import Reason
 from evenhand.policies import Policy
-from evenhand.policies.policy import Moment
 
 TAIL = 0.025
 
 
-class Reason(NamedTuple):
-    """One awake arm's part in a decision, given the state before it.
+class Basis(NamedTuple):
+    """What a decision was made from: all that its reasons follow from.
 
-    Attributes
-    ----------
-    arm, chosen
-        Which arm, and whether it was played.
-    estimate, low, high
-        Its posterior mean, and the middle 95% of its posterior.
-    sample
-        What was drawn from it; None if nothing was: the policy draws none, all arms could be
-        played, or the choice was by exploration.
-    debt
-        How many plays it was behind.
-    price
-        The price of its floor; None for policies that know no prices.
-    score, rank
-        By which it was chosen, and its place, 1 for the best; None if there was no score.
-    probability
-        The chance with which it was to be chosen; None if the policy cannot tell.
+    The view is that before the decision; its samples, and the scores, are those that were drawn,
+    empty if there were none. ``prices`` are those that the policy used, if it knows any.
     """
 
-    arm: str
-    chosen: bool
-    estimate: float
-    low: float
-    high: float
-    sample: float | None
-    debt: float
-    price: float | None
-    score: float | None
-    rank: int | None
-    probability: float | None
+    policy: Policy
+    arms: tuple[str, ...]
+    view: DecisionView
+    constants: Any
+    memory: Any
+    chosen: Integers
+    scores: Floats
+    prices: Floats | None
 
 
-def reasons(
-    policy: Policy,
-    arms: tuple[str, ...],
-    moment: Moment,
-    chosen: Integers,
-    samples: Floats,
-    scores: Floats,
-    prices: Floats | None,
-) -> tuple[Reason, ...]:
-    """Put together what was known at the moment of a decision and what was then drawn."""
-    awake, size = moment.awake, moment.awake.size
-    alphas, betas = posterior(moment.state, awake, policy.memory_half_life)
+def reasons(basis: Basis) -> tuple[Reason, ...]:
+    """Work out the part of every awake arm in a decision."""
+    policy, view, scores = basis.policy, basis.view, basis.scores
+    awake, size = view.awake, view.awake.size
+    alphas, betas = posterior(view.state, awake, policy.options.half_life)
     quantile = load("scipy.special").betaincinv
-    played = np.isin(awake, chosen)
+    played = np.isin(awake, basis.chosen)
     scored = scores if scores.size else None
     ranks = None if scored is None else 1 + np.argsort(np.lexsort((~played, -scored)))
     columns = (
-        [arms[place] for place in awake.tolist()],
+        [basis.arms[index] for index in awake.tolist()],
         played.tolist(),
         (alphas / (alphas + betas)).tolist(),
         quantile(alphas, betas, TAIL).tolist(),
         quantile(alphas, betas, 1.0 - TAIL).tolist(),
-        _listed(samples if samples.size else None, size),
-        moment.state.debts[awake].tolist(),
-        _listed(None if prices is None else prices[awake], size),
+        _listed(view.samples if view.samples.size else None, size),
+        np.maximum(view.state.debts[awake], 0.0).tolist(),
+        _listed(None if basis.prices is None else basis.prices[awake], size),
         _listed(scored, size),
         _listed(ranks, size),
-        _listed(probabilities(policy, moment), size),
+        _listed(probabilities(policy, view, basis.constants, basis.memory), size),
     )
     return tuple(map(Reason, *columns))
 
 
-def probabilities(policy: Policy, moment: Moment) -> Floats | None:
-    """Return the chance of every awake arm to be chosen, exploration included."""
-    size, plays = moment.awake.size, moment.terms.plays
+def probabilities(policy: Policy, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+    """Return the probability of every awake arm to be chosen, exploration included."""
+    size, plays = view.awake.size, view.problem.plays
     if size <= plays:
         return np.ones(size)
-    chances = policy.chances(moment)
-    if chances is None or policy.exploration == 0.0:
-        return chances
-    return (1.0 - policy.exploration) * chances + policy.exploration * plays / size
+    found = policy.probabilities(view, constants, memory)
+    if found is None or policy.exploration == 0.0:
+        return found
+    return (1.0 - policy.exploration) * found + policy.exploration * plays / size
 
 
 def prices_of(memory: Any) -> Floats | None:

@@ -1,19 +1,20 @@
 """One algorithm a file, and the registry that names them all."""
 
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.schema import Column
+from evenhand.core.state import DecisionView, ProblemArrays, State
 from evenhand.policies.labels import label_policies
-from evenhand.policies.policy import Moment, Policy, Situation
+from evenhand.policies.policy import Policy, PolicySetup
 from evenhand.policies.probabilities import Lines
 from evenhand.policies.registry import make_policy, register_policy, registered_policies
 
 __all__ = [
+    "Column",
+    "DecisionView",
     "Lines",
-    "Moment",
     "Policy",
-    "Situation",
+    "PolicySetup",
+    "ProblemArrays",
     "State",
-    "Terms",
     "label_policies",
     "make_policy",
     "register_policy",

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import check_choice
-from evenhand.core.state import State, faded
-from evenhand.core.terms import Terms
+from evenhand.core.state import DecisionView, faded
 from evenhand.policies.families import WithSamples
 from evenhand.policies.lfg import upper_bound
 from evenhand.policies.policy import Randomness
@@ -24,19 +23,17 @@ class Base(NamedTuple):
     half_life: float
 
 
-def base_values(
-    values: Floats, awake: Integers, samples: Floats, state: State, terms: Terms, base: Base
-) -> None:
+def base_values(values: Floats, view: DecisionView, base: Base) -> None:
     """Write ``w_i estimate_i`` of the awake arms: from their samples, or their upper bounds."""
     if not base.upper:
-        for j in range(awake.size):
-            values[j] = terms.weights[awake[j]] * samples[j]
+        for j in range(view.awake.size):
+            values[j] = view.problem.weights[view.awake[j]] * view.samples[j]
         return
-    now, spread = faded(state, base.half_life), 1.5 * math.log(state.rounds[0] + 1)
-    for j in range(awake.size):
-        i = awake[j]
-        bound = upper_bound(now * state.feedbacks[i], now * state.reward_sums[i], spread)
-        values[j] = terms.weights[i] * bound
+    now, spread = faded(view.state, base.half_life), 1.5 * math.log(view.state.rounds[0] + 1)
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        bound = upper_bound(now * view.state.feedbacks[i], now * view.state.reward_sums[i], spread)
+        values[j] = view.problem.weights[i] * bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +55,7 @@ class WithBase(WithSamples):
         check_choice(f"base of policy {self.name!r}", self.base, ("thompson", "ucb"))
 
     @property
-    def drawing(self) -> Randomness:
+    def randomness(self) -> Randomness:
         """Whether samples are drawn: not for upper bounds."""
         return "samples" if self.base == "thompson" else "none"
 

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import POSITIVE, check_number
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import WithEta
-from evenhand.policies.policy import Moment, NoMemory, Situation
+from evenhand.policies.policy import NoMemory, PolicySetup
 from evenhand.policies.probabilities import best_of_one_seed
 
 
@@ -26,34 +25,24 @@ class ClSgConstants(NamedTuple):
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: ClSgConstants,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score ``Q_i / eta + w_i (mean_i + z sqrt(gamma ln t / (h_i + 1)))`` with one z for all."""
-    score_seed(scores, awake, state, terms, constants, rng.standard_normal())
+    score_seed(scores, view, constants, rng.standard_normal())
 
 
-def score_seed(
-    scores: Floats,
-    awake: Integers,
-    state: State,
-    terms: Terms,
-    constants: ClSgConstants,
-    seed: float,
-) -> None:
+def score_seed(scores: Floats, view: DecisionView, constants: ClSgConstants, seed: float) -> None:
     """Write the scores that the shared seed z gives."""
-    spread = constants.gamma * math.log(state.rounds[0] + 1)
-    for j in range(awake.size):
-        i = awake[j]
-        feedbacks = state.feedbacks[i]
-        mean = state.reward_sums[i] / feedbacks if feedbacks > 0 else 0.0
+    spread = constants.gamma * math.log(view.state.rounds[0] + 1)
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        feedbacks = view.state.feedbacks[i]
+        mean = view.state.reward_sums[i] / feedbacks if feedbacks > 0 else 0.0
         estimate = mean + seed * math.sqrt(spread / (feedbacks + 1))
-        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
+        scores[j] = owed(view.state, i) / constants.eta + view.problem.weights[i] * estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +63,8 @@ class ClSg(WithEta):
     eta
         How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
         sqrt(N T / (m ln T)).
-    debt
-        ``"cumulative"`` or ``"reflected"``.
+    surplus
+        See :class:`WithSurplus`.
     gamma
         The scale of exploration, above 0.
 
@@ -99,13 +88,13 @@ class ClSg(WithEta):
         gamma = check_number(f"gamma of policy {self.name!r}", self.gamma, POSITIVE)
         object.__setattr__(self, "gamma", gamma)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return eta and gamma."""
-        return ClSgConstants(self.eta_for(situation), self.gamma)
+        return ClSgConstants(self.eta_for(setup), self.gamma)
 
-    def chances(self, moment: Moment) -> Floats | None:
-        """Return the chances over all seeds, in which every score is a line."""
-        awake, (low, high) = moment.awake, np.zeros((2, moment.awake.size))
-        score_seed(low, awake, moment.state, moment.terms, moment.constants, 0.0)
-        score_seed(high, awake, moment.state, moment.terms, moment.constants, 1.0)
-        return best_of_one_seed(low, high - low, moment.terms.plays)
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        """Return the probabilities over all seeds, in which every score is a line."""
+        low, high = np.zeros((2, view.awake.size))
+        score_seed(low, view, constants, 0.0)
+        score_seed(high, view, constants, 1.0)
+        return best_of_one_seed(low, high - low, view.problem.plays)

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import Limits, check_number
-from evenhand.core.state import State
-from evenhand.core.terms import Terms, plays_due
+from evenhand.core.state import DecisionView
 from evenhand.policies._base_learner import Base, WithBase, base_values
-from evenhand.policies.policy import NoMemory, Situation
+from evenhand.policies.families import WithSurplus
+from evenhand.policies.policy import NoMemory, PolicySetup
 
 
 class FairLearnConstants(NamedTuple):
@@ -25,25 +25,22 @@ class FairLearnConstants(NamedTuple):
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: FairLearnConstants,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
-    """Score ``above + owed_i`` if an arm is owed more than alpha plays, else ``w_i estimate_i``."""
-    base_values(scores, awake, samples, state, terms, constants.base)
-    for j in range(awake.size):
-        i = awake[j]
-        owed = plays_due(terms, i, state.rounds[0]) - state.played[i]
-        if owed > constants.alpha:
-            scores[j] = constants.above + owed
+    """Score ``above + Q_i`` if an arm is owed more than alpha plays, else ``w_i estimate_i``."""
+    base_values(scores, view, constants.base)
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        debt = view.state.debts[i]
+        if debt > constants.alpha:
+            scores[j] = constants.above + debt
 
 
 @dataclass(frozen=True, kw_only=True)
-class FairLearn(WithBase):
+class FairLearn(WithBase, WithSurplus):
     r"""Plays the arms that are too far behind, else asks a base learner (FAIR-LEARN).
 
     .. math:: \text{score}_i = \begin{cases}
@@ -58,6 +55,8 @@ class FairLearn(WithBase):
     alpha
         By more than how many plays an arm must be behind, at least 0. Left to the user in the
         publication; here 0, which promises most.
+    surplus
+        See :class:`WithSurplus`.
     base, rewards, half_life, exploration
         See :class:`WithBase`.
 
@@ -81,7 +80,7 @@ class FairLearn(WithBase):
         alpha = check_number(f"alpha of policy {self.name!r}", self.alpha, Limits(0.0))
         object.__setattr__(self, "alpha", alpha)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return alpha, and a score that no base learner gives."""
-        above = 1.0 + float(situation.problem.weights.max())
+        above = 1.0 + float(setup.problem.weights.max())
         return FairLearnConstants(self.alpha, above, self.learner)

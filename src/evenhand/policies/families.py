@@ -1,20 +1,22 @@
-"""Families of policies, by the parameters they share: debts, eta, Thompson samples."""
+"""Families of policies, by the parameters they share: surplus, eta, Thompson samples."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from evenhand.core.checks import check_choice, fail, real
+from evenhand.core.round import StepOptions
 from evenhand.errors import InputError
 from evenhand.optimum.bounds import paper_eta
-from evenhand.policies.policy import Policy, Randomness, Situation
+from evenhand.policies.policy import Policy, PolicySetup, Randomness
 
-DebtForm: TypeAlias = Literal["cumulative", "reflected"]
 RewardForm: TypeAlias = Literal["fractional", "binarised"]
 Eta: TypeAlias = float | Literal["paper"]
 SHORTEST_HALF_LIFE = 0.001
+# The two forms that the literature has names for.
+SURPLUS_WORDS = {"cumulative": math.inf, "reflected": 0.0}
 
 
 class EtaOnly(NamedTuple):
@@ -24,24 +26,33 @@ class EtaOnly(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithDebts(Policy):
-    """Base of the policies that look at debts."""
+class WithSurplus(Policy):
+    r"""Base of the policies that look at debts.
 
-    debt: DebtForm = "cumulative"
+    .. math:: Q_i \leftarrow \max(Q_i + k_i - d_i, -\text{surplus})
+
+    Parameters
+    ----------
+    surplus
+        How many plays ahead a debt remembers, at least 0: infinity for Eq. (5) of the TSCSF-B paper
+        (also ``"cumulative"``), 0 for Li et al. (also ``"reflected"``), or anything between.
+    """
+
+    surplus: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(f"debt of policy {self.name!r}", self.debt, ("cumulative", "reflected"))
+        object.__setattr__(self, "surplus", check_surplus(self.name, self.surplus))
 
     @property
-    def reflected(self) -> bool:
-        """Whether debts forget a surplus."""
-        return self.debt == "reflected"
+    def options(self) -> StepOptions:
+        """How the steps of a round are done for this policy."""
+        return super().options._replace(surplus=self.surplus)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithEta(WithDebts):
-    """Base of the policies that score ``Q_i / eta + w_i estimate_i``."""
+class WithEta(WithSurplus):
+    """Base of the policies that score ``max(Q_i, 0) / eta + w_i estimate_i``."""
 
     eta: Eta = 10.0
 
@@ -50,24 +61,23 @@ class WithEta(WithDebts):
         given: object = self.eta
         if isinstance(given, str) and given == "paper":
             return
-        eta = math.inf if isinstance(given, str) and given == "inf" else given
-        found = real(eta)
+        found = number_or_inf(given)
         if found is None or not found > 0.0:
             fail(f"eta of policy {self.name!r}", "a number above 0, inf or 'paper'", given)
         object.__setattr__(self, "eta", found)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return eta as a number."""
-        return EtaOnly(self.eta_for(situation))
+        return EtaOnly(self.eta_for(setup))
 
-    def eta_for(self, situation: Situation) -> float:
+    def eta_for(self, setup: PolicySetup) -> float:
         """Return eta as a number; ``"paper"`` is Corollary 1's for the run's horizon."""
         if self.eta != "paper":
             return self.eta
-        if situation.horizon is None:
+        if setup.horizon is None:
             raise InputError(f"eta = 'paper' of policy {self.name!r} needs a horizon, got none")
-        arms = len(situation.problem.arms)
-        return paper_eta(arms, min(situation.problem.plays, arms), situation.horizon)
+        arms = len(setup.problem.arms)
+        return paper_eta(arms, min(setup.problem.plays, arms), setup.horizon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +94,6 @@ class WithSamples(Policy):
         decision; infinity: never.
     """
 
-    randomness: ClassVar[Randomness] = "samples"
     rewards: RewardForm = "fractional"
     half_life: float = math.inf
 
@@ -94,14 +103,38 @@ class WithSamples(Policy):
         object.__setattr__(self, "half_life", check_half_life(self.name, self.half_life))
 
     @property
-    def binarised(self) -> bool:
-        """Whether a real reward is learned as a coin flip."""
-        return self.rewards == "binarised"
+    def randomness(self) -> Randomness:
+        """Samples."""
+        return "samples"
 
     @property
-    def memory_half_life(self) -> float:
-        """In how many rounds what was learned loses half its weight; infinity: never."""
-        return self.half_life
+    def options(self) -> StepOptions:
+        """How the steps of a round are done for this policy."""
+        binarised = self.rewards == "binarised"
+        return super().options._replace(binarised=binarised, half_life=self.half_life)
+
+
+def number_or_inf(given: object) -> float | None:
+    """Return a number, which may be the word ``"inf"``; None for anything else.
+
+    >>> number_or_inf("inf"), number_or_inf(10), number_or_inf("ten")
+    (inf, 10.0, None)
+    """
+    return math.inf if isinstance(given, str) and given == "inf" else real(given)
+
+
+def check_surplus(name: str, given: object) -> float:
+    """Return a surplus in plays, of at least 0; words stand for the usual ones.
+
+    >>> check_surplus("lfg", "reflected"), check_surplus("lfg", "inf"), check_surplus("lfg", 10)
+    (0.0, inf, 10.0)
+    """
+    word = SURPLUS_WORDS.get(given) if isinstance(given, str) else None
+    found = number_or_inf(given) if word is None else word
+    if found is None or not found >= 0.0:
+        rule = "a number of plays of at least 0, inf, 'cumulative' or 'reflected'"
+        fail(f"surplus of policy {name!r}", rule, given)
+    return found
 
 
 def check_half_life(name: str, given: object) -> float:
@@ -110,9 +143,7 @@ def check_half_life(name: str, given: object) -> float:
     >>> check_half_life("priced", None), check_half_life("priced", 500)
     (inf, 500.0)
     """
-    found = (
-        math.inf if given is None or (isinstance(given, str) and given == "inf") else real(given)
-    )
+    found = math.inf if given is None else number_or_inf(given)
     if found is None or not found >= SHORTEST_HALF_LIFE:
         rule = f"a number of rounds of at least {SHORTEST_HALF_LIFE}, or infinity"
         fail(f"half_life of policy {name!r}", rule, given)

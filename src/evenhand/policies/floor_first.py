@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
-from evenhand.policies.families import WithDebts, WithSamples
-from evenhand.policies.policy import Moment, NoConstants, NoMemory
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView, owed
+from evenhand.policies.families import WithSamples, WithSurplus
+from evenhand.policies.policy import NoConstants, NoMemory
 from evenhand.policies.probabilities import Lines
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: NoConstants,
     memory: NoMemory,
     rng: np.random.Generator,
@@ -29,12 +26,12 @@ def score(
     The place is exact however large the debts are, which one weighted sum could not be. Both
     sorts are stable, so NumPy and the compiler agree on the order.
     """
-    debts = np.empty(awake.size)
-    estimates = np.empty(awake.size)
-    for j in range(awake.size):
-        i = awake[j]
-        debts[j] = state.debts[i]
-        estimates[j] = terms.weights[i] * samples[j]
+    debts = np.empty(view.awake.size)
+    estimates = np.empty(view.awake.size)
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        debts[j] = owed(view.state, i)
+        estimates[j] = view.problem.weights[i] * view.samples[j]
     by_estimate = np.argsort(estimates, kind="mergesort")
     order = by_estimate[np.argsort(debts[by_estimate], kind="mergesort")]
     place = 0
@@ -46,7 +43,7 @@ def score(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FloorFirst(WithSamples, WithDebts):
+class FloorFirst(WithSamples, WithSurplus):
     r"""Largest debt first, then best Thompson sample (TSCSF-B with eta towards 0).
 
     .. math:: i \text{ before } j \iff (Q_i, w_i \theta_i) > (Q_j, w_j \theta_j)
@@ -54,15 +51,15 @@ class FloorFirst(WithSamples, WithDebts):
 
     Parameters
     ----------
-    debt
-        ``"cumulative"`` or ``"reflected"``.
+    surplus
+        See :class:`WithSurplus`.
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
 
     Examples
     --------
-    >>> FloorFirst(debt="reflected").label()
-    'floor-first debt=reflected'
+    >>> FloorFirst(surplus=0).label()
+    'floor-first surplus=0'
 
     References
     ----------
@@ -73,7 +70,8 @@ class FloorFirst(WithSamples, WithDebts):
     name = "floor-first"
     score = staticmethod(score)
 
-    def lines(self, moment: Moment) -> Lines:
+    def lines(self, view: DecisionView, constants: Any, memory: Any) -> Lines:
         """Return the weighted samples in tiers of equal debt."""
-        debts, weights = moment.state.debts[moment.awake], moment.terms.weights[moment.awake]
+        debts = np.maximum(view.state.debts[view.awake], 0.0)
+        weights = view.problem.weights[view.awake]
         return Lines(debts, np.zeros(debts.size), weights)

@@ -7,29 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
-from evenhand.policies.families import DebtForm, EtaOnly, WithEta
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView, owed
+from evenhand.policies.families import EtaOnly, WithEta
 from evenhand.policies.policy import NoMemory
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: EtaOnly,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score ``Q_i / eta + w_i ubar_i`` with ubar_i the truncated upper confidence bound."""
-    spread = 1.5 * math.log(state.rounds[0] + 1)
-    for j in range(awake.size):
-        i = awake[j]
-        estimate = upper_bound(state.feedbacks[i], state.reward_sums[i], spread)
-        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * estimate
+    spread = 1.5 * math.log(view.state.rounds[0] + 1)
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        estimate = upper_bound(view.state.feedbacks[i], view.state.reward_sums[i], spread)
+        scores[j] = owed(view.state, i) / constants.eta + view.problem.weights[i] * estimate
 
 
 def upper_bound(feedbacks: float, reward_sum: float, spread: float) -> float:
@@ -59,8 +55,8 @@ class Lfg(WithEta):
     eta
         How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
         sqrt(N T / (m ln T)).
-    debt
-        ``"reflected"``, as published, or ``"cumulative"``, Eq. (5) of the TSCSF-B paper.
+    surplus
+        0, as published, or infinity, Eq. (5) of the TSCSF-B paper; see :class:`WithSurplus`.
 
     Examples
     --------
@@ -75,4 +71,4 @@ class Lfg(WithEta):
     name = "lfg"
     randomness = "none"
     score = staticmethod(score)
-    debt: DebtForm = "reflected"
+    surplus: float = 0.0

@@ -8,25 +8,21 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.state import DecisionView
 from evenhand.optimum.mixture import Mixture
 from evenhand.optimum.solver import solve_mixture
-from evenhand.policies.policy import NoMemory, Policy, Situation
+from evenhand.policies.policy import NoMemory, Policy, PolicySetup
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: Mixture,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score an arm's place in this round's priority order."""
-    score_mixture(scores, awake, constants, rng)
+    score_mixture(scores, view.awake, constants, rng)
 
 
 def score_mixture(scores: Floats, awake: Integers, mixture: Any, rng: np.random.Generator) -> None:
@@ -73,8 +69,8 @@ class OptF(Policy):
     score = staticmethod(score)
     knows_nature = True
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return the mixture; infeasible floors are refused with their certificate."""
-        problem, secrets = situation.problem, self.secrets(situation)
+        problem, secrets = setup.problem, self.secrets(setup)
         values = problem.weights * secrets.means
         return solve_mixture(values, problem.floors, problem.plays, secrets.awake, problem.arms)

@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.policies import oracle
 from evenhand.policies.oracle import OracleConstants
-from evenhand.policies.policy import Policy, Situation
+from evenhand.policies.policy import Policy, PolicySetup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,6 @@ class OptNf(Policy):
     score = staticmethod(oracle.score)
     knows_nature = True
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return the means with an infinite eta: debts do not count."""
-        return OracleConstants(math.inf, self.secrets(situation).means)
+        return OracleConstants(math.inf, self.secrets(setup).means)

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import WithEta
-from evenhand.policies.policy import NoMemory, Situation
+from evenhand.policies.policy import NoMemory, PolicySetup
 
 
 class OracleConstants(NamedTuple):
@@ -23,18 +22,17 @@ class OracleConstants(NamedTuple):
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: OracleConstants,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score ``Q_i / eta + w_i u_i`` with the true mean u_i."""
-    for j in range(awake.size):
-        i = awake[j]
-        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * constants.means[i]
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        scores[j] = (
+            owed(view.state, i) / constants.eta + view.problem.weights[i] * constants.means[i]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +48,8 @@ class Oracle(WithEta):
     eta
         How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
         sqrt(N T / (m ln T)).
-    debt
-        ``"cumulative"`` or ``"reflected"``.
+    surplus
+        See :class:`WithSurplus`.
 
     Examples
     --------
@@ -69,6 +67,6 @@ class Oracle(WithEta):
     score = staticmethod(score)
     knows_nature = True
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return eta and the means."""
-        return OracleConstants(self.eta_for(situation), self.secrets(situation).means)
+        return OracleConstants(self.eta_for(setup), self.secrets(setup).means)

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import POSITIVE, Limits, check_number
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.round import StepOptions
+from evenhand.core.state import DecisionView, owed
 from evenhand.policies._base_learner import Base, WithBase, base_values
-from evenhand.policies.policy import NoMemory, Situation
+from evenhand.policies.families import WithSurplus
+from evenhand.policies.policy import NoMemory, PolicySetup
 
 
 class PessimisticConstants(NamedTuple):
@@ -25,23 +26,20 @@ class PessimisticConstants(NamedTuple):
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: PessimisticConstants,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score ``w_i estimate_i + Q_i / V_t``."""
-    base_values(scores, awake, samples, state, terms, constants.base)
-    share = 1.0 / (constants.eta * math.sqrt(state.rounds[0] + 1))
-    for j in range(awake.size):
-        scores[j] += state.debts[awake[j]] * share
+    base_values(scores, view, constants.base)
+    share = 1.0 / (constants.eta * math.sqrt(view.state.rounds[0] + 1))
+    for j in range(view.awake.size):
+        scores[j] += owed(view.state, view.awake[j]) * share
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pessimistic(WithBase):
+class Pessimistic(WithBase, WithSurplus):
     r"""Promises a little more than the floors, less and less of it (pessimistic-optimistic).
 
     .. math::
@@ -61,6 +59,8 @@ class Pessimistic(WithBase):
         The scale of V_t, above 0.
     tightening
         The scale c of epsilon_t, at least 0.
+    surplus
+        0, as published; see :class:`WithSurplus`.
     base, rewards, half_life, exploration
         See :class:`WithBase`.
 
@@ -77,6 +77,7 @@ class Pessimistic(WithBase):
 
     name = "pessimistic"
     score = staticmethod(score)
+    surplus: float = 0.0
     eta: float = 0.1
     tightening: float = 1.0
 
@@ -89,16 +90,11 @@ class Pessimistic(WithBase):
         object.__setattr__(self, "tightening", tightening)
 
     @property
-    def reflected(self) -> bool:
-        """Yes: the queues forget a surplus."""
-        return True
+    def options(self) -> StepOptions:
+        """How the steps of a round are done for this policy: with debts that grow faster."""
+        return super().options._replace(tightening=self.tightening)
 
-    @property
-    def debt_tightening(self) -> float:
-        """The scale of epsilon."""
-        return self.tightening
-
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return the scale of V, in parts of the largest weight, and the base learner."""
-        weight = float(situation.problem.weights.max()) or 1.0
+        weight = float(setup.problem.weights.max()) or 1.0
         return PessimisticConstants(self.eta / weight, self.learner)

@@ -10,45 +10,32 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import check_number
 from evenhand.core.nature import Awake
 from evenhand.core.plain import format_value
-from evenhand.core.round import Forms
-from evenhand.core.state import State, copied, posterior
-from evenhand.core.terms import Terms
+from evenhand.core.round import StepOptions
+from evenhand.core.schema import copied, new
+from evenhand.core.state import DecisionView, posterior
 from evenhand.errors import InputError
 from evenhand.policies.probabilities import Lines, best_of_lines, best_of_numbers
 from evenhand.problem import Problem
 
 Randomness: TypeAlias = Literal["samples", "none", "own", "both"]
-Score: TypeAlias = Callable[
-    [Floats, Integers, Floats, State, Terms, Any, Any, np.random.Generator],
-    None,
-]
+Score: TypeAlias = Callable[[Floats, DecisionView, Any, Any, np.random.Generator], None]
 
 
-class Situation(NamedTuple):
+class PolicySetup(NamedTuple):
     """What a policy's constants may depend on.
 
     ``horizon`` is None where decisions go on for ever; ``means`` and ``awake``, nature's secrets,
-    are None wherever they are not to be had: only simulations know them.
+    are None wherever they are not known: only simulations know them.
     """
 
     problem: Problem
     horizon: int | None = None
     means: Floats | None = None
     awake: Awake | None = None
-
-
-class Moment(NamedTuple):
-    """All that a scoring function sees when arms are to be chosen."""
-
-    awake: Integers
-    state: State
-    terms: Terms
-    constants: Any
-    memory: Any
 
 
 class Secrets(NamedTuple):
@@ -59,7 +46,7 @@ class Secrets(NamedTuple):
 
 
 class NoConstants(NamedTuple):
-    """For scoring functions that need nothing but the state; numba cannot type an empty tuple."""
+    """For scoring functions that need nothing but the view; numba cannot type an empty tuple."""
 
     unused: float = 0.0
 
@@ -74,24 +61,24 @@ class NoMemory(NamedTuple):
 class Policy(ABC):
     """A way to choose arms; subclasses add their parameters, each with a default.
 
-    ``score(scores, awake, samples, state, terms, constants, memory, rng)`` writes one score for
-    each awake arm (``scores[j]`` belongs to arm ``awake[j]``); the best ``plays`` of them are
-    chosen. It must be plain Python on scalars and arrays: the very same function is interpreted
-    and compiled, and both must give the same bits.
+    ``score(scores, view, constants, memory, rng)`` writes one score for each awake arm
+    (``scores[j]`` belongs to arm ``view.awake[j]``); the best ``plays`` of them are chosen. It must
+    be plain Python on scalars and arrays: the very same function is interpreted and compiled, and
+    both must give the same bits. ``evenhand.testing.check_policy`` checks that.
 
-    ``randomness`` says where its chance comes from: ``"samples"``, one drawn from every awake
-    arm's Beta posterior, of which its score is a linear function; ``"none"``; ``"own"``, drawn
-    from ``rng``, which is not to be had otherwise; or ``"both"``, samples and ``rng``.
+    ``memory`` declares arrays of the policy's own, which ``score`` may write to: a NamedTuple as
+    :mod:`evenhand.core.schema` describes it. It starts at zero, and anew when the arms change.
 
     Parameters
     ----------
     exploration
-        With what chance, in [0, 1], the plays are drawn uniformly from the awake arms instead.
+        The probability, in [0, 1], with which the plays are drawn uniformly from the awake arms
+        instead.
     """
 
     name: ClassVar[str]
     knows_nature: ClassVar[bool] = False
-    randomness: ClassVar[Randomness] = "own"
+    memory: ClassVar[type[Any]] = NoMemory
     exploration: float = 0.0
 
     def __post_init__(self) -> None:
@@ -102,10 +89,7 @@ class Policy(ABC):
     @abstractmethod
     def score(
         scores: Floats,
-        awake: Integers,
-        samples: Floats,
-        state: State,
-        terms: Terms,
+        view: DecisionView,
         constants: Any,
         memory: Any,
         rng: np.random.Generator,
@@ -113,96 +97,79 @@ class Policy(ABC):
         """Write one score for each awake arm."""
 
     @property
+    def randomness(self) -> Randomness:
+        """Where the scores' chance comes from.
+
+        ``"samples"``: one sample of every awake arm, of which its score is a linear function;
+        ``"none"``; ``"own"``: drawn from ``rng``, which is None otherwise; ``"both"``: samples and
+        ``rng``. A class attribute will do, too.
+        """
+        return "own"
+
+    @property
     def summary(self) -> str:
         """The first line of the class's docstring."""
         return (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
 
     @property
-    def drawing(self) -> Randomness:
-        """Where its chance comes from, which may depend on its parameters."""
-        return self.randomness
-
-    @property
-    def debt_tightening(self) -> float:
-        """By what part of its floor, over the root of the round, a reflected debt grows faster."""
-        return 0.0
-
-    @property
-    def reflected(self) -> bool:
-        """Whether debts forget a surplus."""
-        return False
-
-    @property
-    def binarised(self) -> bool:
-        """Whether a real reward is learned as a coin flip."""
-        return False
-
-    @property
-    def memory_half_life(self) -> float:
-        """In how many rounds what was learned loses half its weight; infinity: never."""
-        return math.inf
-
-    @property
     def adds_up(self) -> bool:
-        """Whether its state is a sum over decisions and feedback: not if debts are reflected."""
-        return not self.reflected
+        """Whether its state is a sum over decisions and feedback: not if debts forget plays."""
+        return self.options.surplus == math.inf
 
     @property
-    def forms(self) -> Forms:
-        """How the steps that all policies share are done for this one."""
-        return Forms(
-            self.reflected,
-            self.binarised,
-            self.drawing in ("samples", "both"),
-            self.memory_half_life,
-            check_number(f"exploration of policy {self.name!r}", self.exploration),
-            self.debt_tightening,
+    def options(self) -> StepOptions:
+        """How the steps of a round are done for this policy."""
+        return StepOptions(
+            sampled=self.randomness in ("samples", "both"),
+            exploration=check_number(f"exploration of policy {self.name!r}", self.exploration),
         )
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
-        """Return what the scoring function needs beyond state and terms, as a NamedTuple."""
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
+        """Return what the scoring function needs beyond the view, as a NamedTuple."""
         return NoConstants()
 
-    def new_memory(self, arms: int) -> tuple[Any, ...]:
-        """Return what the policy remembers for itself, as a NamedTuple of arrays it may write to.
+    def new_memory(self, arms: int) -> Any:
+        """Return the policy's own arrays before the first round."""
+        return NoMemory() if self.memory is NoMemory else new(self.memory, arms)
 
-        It starts anew whenever the arms change.
-        """
-        return NoMemory()
-
-    def lines(self, moment: Moment) -> Lines:
+    def lines(self, view: DecisionView, constants: Any, memory: Any) -> Lines:
         """Return the scores as lines of the samples, of a policy that scores those."""
-        low, high = (self.score_with(moment, np.full(moment.awake.size, x)) for x in (0.0, 1.0))
+        low, high = (
+            self.score_with(view, constants, memory, np.full(view.awake.size, x))
+            for x in (0.0, 1.0)
+        )
         return Lines(np.zeros(low.size), low, high - low)
 
-    def score_with(self, moment: Moment, samples: Floats) -> Floats:
+    def score_with(
+        self, view: DecisionView, constants: Any, memory: Any, samples: Floats
+    ) -> Floats:
         """Return the scores that samples would give; nothing is drawn, and nothing remembered."""
-        scores = np.zeros(moment.awake.size)
-        given = moment.state, moment.terms, moment.constants
-        memory = copied(moment.memory)
-        self.score(scores, moment.awake, samples, *given, memory, np.random.default_rng(0))
+        scores = np.zeros(view.awake.size)
+        supposed = view._replace(samples=samples)
+        self.score(scores, supposed, constants, copied(memory), np.random.default_rng(0))
         return scores
 
-    def chances(self, moment: Moment) -> Floats | None:
-        """Return with what chance each awake arm will be chosen, of more than can be played.
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        """Return the probability with which each awake arm will be chosen, of more than plays.
 
         None where that is not known: the policy draws random numbers of its own.
         """
-        plays = moment.terms.plays
-        if self.drawing == "samples":
-            alphas, betas = posterior(moment.state, moment.awake, self.memory_half_life)
-            return best_of_lines(self.lines(moment), alphas, betas, plays)
-        if self.drawing == "none":
-            return best_of_numbers(self.score_with(moment, np.zeros(moment.awake.size)), plays)
+        plays = view.problem.plays
+        if self.randomness == "samples":
+            alphas, betas = posterior(view.state, view.awake, self.options.half_life)
+            return best_of_lines(self.lines(view, constants, memory), alphas, betas, plays)
+        if self.randomness == "none":
+            nothing = np.zeros(view.awake.size)
+            return best_of_numbers(self.score_with(view, constants, memory, nothing), plays)
         return None
 
-    def secrets(self, situation: Situation) -> Secrets:
+    def secrets(self, setup: PolicySetup) -> Secrets:
         """Return nature's secrets, which only a simulation can tell."""
-        if situation.means is None or situation.awake is None:
+        if setup.means is None or setup.awake is None:
             raise InputError(
                 f"policy {self.name!r} knows nature's secrets: it can only be simulated"
             )
-        return Secrets(situation.means, situation.awake)
+        return Secrets(setup.means, setup.awake)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -212,8 +179,8 @@ class Policy(ABC):
         """Return the name with the parameters not at their defaults, and those asked for.
 
         >>> from evenhand.policies import make_policy
-        >>> make_policy("tscsf-b", eta=1000, debt="reflected").label()
-        'tscsf-b eta=1000 debt=reflected'
+        >>> make_policy("tscsf-b", eta=1000, surplus=0).label()
+        'tscsf-b eta=1000 surplus=0'
         >>> make_policy("tscsf-b").label(also=["eta"])
         'tscsf-b eta=10'
         """
@@ -228,8 +195,8 @@ class Policy(ABC):
         """Return parameters as a reader would write them.
 
         >>> from evenhand.policies import make_policy
-        >>> make_policy("tscsf-b").format_parameters(["eta", "debt"])
-        ['eta=10', 'debt=cumulative']
+        >>> make_policy("tscsf-b").format_parameters(["eta", "surplus"])
+        ['eta=10', 'surplus=inf']
         """
         return [f"{name}={format_value(getattr(self, name))}" for name in names]
 
@@ -240,9 +207,9 @@ def parameter_fields(policy: type[Policy]) -> list[Field[Any]]:
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as JSON knows them: infinity is the string that ``eta`` accepts for it.
+    """Return parameters as JSON knows them: infinity is the word ``"inf"``, which they accept.
 
-    >>> plain({"eta": math.inf, "debt": "reflected"})
-    {'eta': 'inf', 'debt': 'reflected'}
+    >>> plain({"eta": math.inf, "rewards": "binarised"})
+    {'eta': 'inf', 'rewards': 'binarised'}
     """
     return {name: "inf" if value == math.inf else value for name, value in parameters.items()}

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers, frozen
 from evenhand.core.checks import fail, real
-from evenhand.core.state import State, awake_rates, faded, is_due, posterior_mean
-from evenhand.core.terms import Terms, plays_due
+from evenhand.core.schema import Column
+from evenhand.core.state import (
+    DecisionView,
+    ProblemArrays,
+    State,
+    awake_rates,
+    faded,
+    is_due,
+    posterior_mean,
+)
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
-from evenhand.policies.families import WithSamples
-from evenhand.policies.policy import Situation
+from evenhand.policies.families import WithSamples, WithSurplus
+from evenhand.policies.policy import PolicySetup
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 GROWTH = 1.1
@@ -41,31 +49,28 @@ class PricedConstants(NamedTuple):
 class PricedMemory(NamedTuple):
     """The prices of the floors, and from which round on they are to be computed anew."""
 
-    prices: Floats
-    refresh: Integers
+    prices: Annotated[Floats, Column("arm", derived=True)]
+    refresh: Annotated[Integers, Column("one", derived=True)]
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: PricedConstants,
     memory: PricedMemory,
     rng: np.random.Generator,
 ) -> None:
-    """Score ``w_i theta_i + max(price_i + worth_i (due_i - played_i) / eta, 0)``."""
-    rounds = state.rounds[0]
+    """Score ``w_i theta_i + max(price_i + worth_i Q_i / eta, 0)``."""
+    rounds, weights, debts = view.state.rounds[0], view.problem.weights, view.state.debts
     eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
     share = 1.0 / eta
-    if is_due(rounds, memory.refresh[0], next_refresh(rounds, terms, constants.half_life)):
-        refresh_prices(state, terms, constants.half_life, memory)
-    for j in range(awake.size):
-        i = awake[j]
-        scores[j] = terms.weights[i] * samples[j]
-        owed = plays_due(terms, i, rounds) - state.played[i]
-        bonus = memory.prices[i] + constants.worth[i] * owed * share
+    arms, plays = weights.size, view.problem.plays
+    if is_due(rounds, memory.refresh[0], next_refresh(rounds, arms, plays, constants.half_life)):
+        refresh_prices(view.state, view.problem, constants.half_life, memory)
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        scores[j] = weights[i] * view.samples[j]
+        bonus = memory.prices[i] + constants.worth[i] * debts[i] * share
         scores[j] += bonus if bonus > 0.0 else 0.0
 
 
@@ -84,59 +89,68 @@ def anytime_eta(rounds: int, plays_each: float) -> float:
     return 1.0 + math.sqrt(rounds) / 10.0 * known * known
 
 
-def refresh_prices(state: State, terms: Terms, half_life: float, memory: PricedMemory) -> None:
+def refresh_prices(
+    state: State, problem: ProblemArrays, half_life: float, memory: PricedMemory
+) -> None:
     """Compute the prices of the floors on posterior means and measured awake rates.
 
     Due again when the rounds have grown by a tenth, or a tenth of the half-life has passed; of many
-    arms, not before every arm could have
-    been played once more. Floors that do not fit the measured rates are
-    priced as far as they do, shared fairly.
+    arms, not before every arm could have been played once more. Floors that do not fit the measured
+    rates are priced as far as they do, shared fairly.
     """
-    arms, rounds = terms.floors.size, state.rounds[0]
-    values, now = np.empty(arms), faded(state, half_life)
+    arms, rounds = problem.floors.size, state.rounds[0]
+    plays = min(problem.plays, arms)
+    memory.refresh[0] = next_refresh(rounds, arms, plays, half_life)
+    values, floors, now = np.empty(arms), np.empty(arms), faded(state, half_life)
     for i in range(arms):
         mean = posterior_mean(now * state.reward_sums[i], now * state.feedbacks[i])
-        values[i] = terms.weights[i] * mean
-    probabilities, plays = awake_rates(state, terms, half_life), min(terms.plays, arms)
-    kept = attainable(terms.floors, probabilities, plays)
+        values[i] = problem.weights[i] * mean
+        floors[i] = problem.floors[i]
+        if floors[i] == 0.0 and state.debts[i] > 0.0:
+            floors[i] = min(1.0, state.debts[i] / (memory.refresh[0] - rounds))
+    probabilities = awake_rates(state, problem, half_life)
+    kept = attainable(floors, probabilities, plays)
     prices = solve_independent(values, kept, probabilities, plays)[1]
     for i in range(arms):
         memory.prices[i] = prices[i]
-    memory.refresh[0] = next_refresh(rounds, terms, half_life)
 
 
-def next_refresh(rounds: int, terms: Terms, half_life: float) -> int:
+def next_refresh(rounds: int, arms: int, plays: int, half_life: float) -> int:
     """Return the round in which prices that are worked out now are old.
 
     Of hundreds of arms little is known before each could have been played once more, and working
     out their prices takes longer than a decision.
     """
-    arms = terms.floors.size
-    wait = arms // min(terms.plays, arms) if arms > MANY_ARMS else 1
+    wait = arms // min(plays, arms) if arms > MANY_ARMS else 1
     grown = min(rounds * GROWTH, rounds + half_life / FORGOTTEN)
     return max(rounds + wait, int(grown))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Priced(WithSamples):
+class Priced(WithSamples, WithSurplus):
     r"""Thompson sampling whose debts start at their destination, the prices of the floors.
 
     .. math::
         \text{score}_i = w_i \theta_i(t)
-        + \max\left( \lambda_i + w_{\max} \bar k \, \frac{t k_i - h_i(t)}{\eta k_i}, 0 \right),
+        + \max\left( \lambda_i + w_{\max} \bar k \, \frac{Q_i(t)}{\eta k_i}, 0 \right),
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
-    with h_i the arm's plays, and the price lambda_i from the exact optimum on posterior means and
-    measured awake rates, computed anew whenever t has grown by a tenth. The prices assume that arms
-    wake independently; the debt does not, and corrects them. It is counted in parts of the floor
-    (times the mean floor), and may be negative against the price. Floors that cannot all be kept
-    are missed by the same fraction. ``docs/beyond-the-paper.md`` explains it.
+    with the debt Q_i, and the price lambda_i from the exact optimum on posterior means and measured
+    awake rates, computed anew whenever t has grown by a tenth. The prices assume that arms wake
+    independently; the debt does not, and corrects them. It is counted in parts of the floor (times
+    the mean floor), and may be negative against the price, down to minus the surplus. Floors that
+    cannot all be kept are missed by the same fraction. An arm that is owed plays and has no floor
+    any more is priced as if it were to have them until the prices are computed again.
+    ``docs/beyond-the-paper.md`` explains it.
 
     Parameters
     ----------
     eta
         How much reward outweighs debt, a number above 0; ``"anytime"`` grows with the
         rounds, see :func:`anytime_eta`.
+    surplus
+        How many plays ahead are remembered: few keep the plays of an arm evenly spread over time.
+        See :class:`WithSurplus`.
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
 
@@ -147,7 +161,9 @@ class Priced(WithSamples):
     """
 
     name = "priced"
+    memory = PricedMemory
     score = staticmethod(score)
+    surplus: float = 10.0
     eta: AnytimeEta = "anytime"
 
     def __post_init__(self) -> None:
@@ -159,21 +175,17 @@ class Priced(WithSamples):
             fail(f"eta of policy {self.name!r}", "a number above 0, or 'anytime'", self.eta)
         object.__setattr__(self, "eta", found)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return eta as a number, and what plays owed are worth.
 
         An arm that has no floor any more but is still owed plays counts as one with a typical
         floor, and a floor below a hundredth of that as such a hundredth.
         """
         eta = 0.0 if self.eta == "anytime" else float(self.eta)
-        problem = situation.problem
+        problem = setup.problem
         floors = problem.floors
         typical = float(floors[floors > 0.0].mean()) if floors.any() else 1.0
         each = min(problem.plays, len(problem.arms)) / len(problem.arms)
         parts = np.where(floors > 0.0, np.maximum(floors, typical * SMALLEST_PART), typical)
         weight = float(problem.weights.max()) or 1.0
         return PricedConstants(eta, self.half_life, each, frozen(weight * typical / parts))
-
-    def new_memory(self, arms: int) -> tuple[Any, ...]:
-        """Return prices that are due at once."""
-        return PricedMemory(np.zeros(arms), np.zeros(1, dtype=np.int64))

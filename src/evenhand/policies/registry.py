@@ -12,16 +12,19 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from evenhand.core.checks import NAME_RULE, check_known, fail, is_name
+from evenhand.core.checks import NAME_RULE, check_choice, check_known, fail, is_name
+from evenhand.core.schema import names_of
+from evenhand.core.state import State
 from evenhand.policies.cl_sg import ClSg
 from evenhand.policies.fair_learn import FairLearn
+from evenhand.policies.families import SURPLUS_WORDS
 from evenhand.policies.floor_first import FloorFirst
 from evenhand.policies.lfg import Lfg
 from evenhand.policies.opt_f import OptF
 from evenhand.policies.opt_nf import OptNf
 from evenhand.policies.oracle import Oracle
 from evenhand.policies.pessimistic import Pessimistic
-from evenhand.policies.policy import Policy
+from evenhand.policies.policy import NoMemory, Policy
 from evenhand.policies.priced import Priced
 from evenhand.policies.simplex_mixture import SimplexMixture
 from evenhand.policies.strict_rate import StrictRate
@@ -33,7 +36,7 @@ from evenhand.policies.uniform import Uniform
 
 GROUP = "evenhand.policies"
 FILE_KEYS = ("name", "label")
-SCORE_TAKES = ("scores", "awake", "samples", "state", "terms", "constants", "memory", "rng")
+SCORE_TAKES = ("scores", "view", "constants", "memory", "rng")
 BUILT_IN = (
     Priced,
     TscsfB,
@@ -72,9 +75,9 @@ def register_policy(policy: Kind) -> Kind:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> def score(scores, awake, samples, state, terms, constants, memory, rng):
-    ...     for j in range(awake.size):
-    ...         scores[j] = -state.played[awake[j]]
+    >>> def score(scores, view, constants, memory, rng):
+    ...     for j in range(view.awake.size):
+    ...         scores[j] = -view.state.played[view.awake[j]]
     >>> @register_policy
     ... @dataclass(frozen=True, kw_only=True)
     ... class LeastPlayed(Policy):
@@ -103,7 +106,7 @@ def make_policy(name: str, **parameters: Any) -> Policy:
 
     Examples
     --------
-    >>> make_policy("tscsf-b", eta=10, debt="reflected").eta
+    >>> make_policy("tscsf-b", eta=10, surplus=0).eta
     10.0
     >>> make_policy("tscfs-b")
     Traceback (most recent call last):
@@ -116,8 +119,19 @@ def make_policy(name: str, **parameters: Any) -> Policy:
         check_known("policy", [name], registered_policies())
     policy = _registered[name]
     allowed = [field.name for field in fields(policy)]
+    if "debt" in parameters and "surplus" in allowed and "surplus" not in parameters:
+        parameters["surplus"] = surplus_of(name, parameters.pop("debt"))
     check_known(f"parameter of policy {name!r}", parameters, allowed)
     return policy(**parameters)
+
+
+def surplus_of(name: str, debt: object) -> float:
+    """Return the surplus that a file means which names the form of debt.
+
+    >>> surplus_of("tscsf-b", "reflected")
+    0.0
+    """
+    return SURPLUS_WORDS[check_choice(f"debt of policy {name!r}", debt, SURPLUS_WORDS)]
 
 
 @cache
@@ -141,24 +155,37 @@ def _check_policy(policy: object) -> None:
     if not isinstance(inspect.getattr_static(policy, "score"), staticmethod):
         fail(f"score of {thing}", "a staticmethod", inspect.getattr_static(policy, "score"))
     try:
-        memory = policy().new_memory(2)
+        made = policy()
     except Exception as error:
         fail(thing, "one with a score and a default for every parameter", str(error))
-    if not isinstance(memory, tuple) or not hasattr(memory, "_asdict"):
-        fail(f"new_memory of {thing}", "a function that returns a NamedTuple", memory)
+    _check_memory(thing, policy.memory)
     given = inspect.signature(policy.score).parameters.values()
     taken = [field.name for field in fields(policy) if field.name in FILE_KEYS]
     if taken:
         fail(f"parameters of {thing}", f"not called {' or '.join(FILE_KEYS)}", taken)
-    if policy.randomness not in ("own", "both") and _uses_rng(policy.score):
+    if made.randomness not in ("own", "both") and _uses_rng(policy.score):
         fail(
             f"randomness of {thing}",
             "'own' or 'both' where score draws from rng",
-            policy.randomness,
+            made.randomness,
         )
     takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
     if len(takes) != len(SCORE_TAKES):
         fail(f"score of {thing}", f"a function of ({', '.join(SCORE_TAKES)})", takes)
+
+
+def _check_memory(thing: str, memory: Any) -> None:
+    """Refuse a memory that is not declared as a NamedTuple of arrays."""
+    rule = "a NamedTuple whose arrays are Annotated with a Column"
+    if not isinstance(memory, type) or not hasattr(memory, "_fields"):
+        fail(f"memory of {thing}", rule, memory)
+    declared = names_of(memory)
+    if memory is not NoMemory and declared != memory._fields:
+        fail(f"memory of {thing}", rule, ", ".join(memory._fields))
+    if taken := set(declared) & set(State._fields):
+        fail(f"memory of {thing}", "of names that the state does not have", ", ".join(taken))
+    if fading := names_of(memory, fades=True):
+        fail(f"memory of {thing}", "of arrays that do not fade", ", ".join(fading))
 
 
 def _uses_rng(score: Callable[..., None]) -> bool:

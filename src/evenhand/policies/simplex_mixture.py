@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State, posterior
-from evenhand.core.terms import Terms
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView, posterior
 from evenhand.policies._systematic import best_of_draws, stepped_on
 from evenhand.policies.families import WithSamples
-from evenhand.policies.policy import Moment, NoMemory, Situation
+from evenhand.policies.policy import NoMemory, PolicySetup
 from evenhand.policies.probabilities import Lines, best_of_lines
 
 
@@ -26,10 +25,7 @@ class SimplexConstants(NamedTuple):
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: SimplexConstants,
     memory: NoMemory,
     rng: np.random.Generator,
@@ -42,11 +38,11 @@ def score(
     by_floors = rng.random() < constants.share
     start = rng.random() if by_floors else 0.0
     before, i = 0.0, 0
-    for j in range(awake.size):
-        scores[j] = terms.weights[awake[j]] * samples[j]
-        while by_floors and i <= awake[j]:
+    for j in range(view.awake.size):
+        scores[j] = view.problem.weights[view.awake[j]] * view.samples[j]
+        while by_floors and i <= view.awake[j]:
             after = before + constants.chances[i]
-            if i == awake[j] and stepped_on(before, after, start):
+            if i == view.awake[j] and stepped_on(before, after, start):
                 scores[j] += constants.above
             before, i = after, i + 1
 
@@ -83,20 +79,20 @@ class SimplexMixture(WithSamples):
     randomness = "both"
     score = staticmethod(score)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return the share of rounds by the floors, and the chances in them."""
-        problem = situation.problem
+        problem = setup.problem
         total, above = float(problem.floors.sum()), 1.0 + float(problem.weights.max())
         plays = min(problem.plays, len(problem.arms))
         chances = np.minimum(problem.floors * (plays / total if total > 0.0 else 0.0), 1.0)
         return SimplexConstants(min(total / plays, 1.0), chances, above)
 
-    def chances(self, moment: Moment) -> Floats | None:
-        """Return the chances over both kinds of rounds."""
-        plays, constants, awake = moment.terms.plays, moment.constants, moment.awake
-        posteriors = posterior(moment.state, awake, self.memory_half_life)
-        weights = moment.terms.weights[awake]
-        here = np.isin(np.arange(moment.terms.floors.size), awake)
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        """Return the probabilities over both kinds of rounds."""
+        plays, awake = view.problem.plays, view.awake
+        posteriors = posterior(view.state, awake, self.half_life)
+        weights = view.problem.weights[awake]
+        here = np.isin(np.arange(view.problem.floors.size), awake)
         drawn = best_of_draws(constants.chances, here, weights, *posteriors, plays)
         if drawn is None:
             return None

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State, awake_rates, posterior
-from evenhand.core.terms import Terms
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView, awake_rates, posterior
 from evenhand.policies._systematic import best_of_draws, stepped_on
 from evenhand.policies.families import WithSamples
-from evenhand.policies.policy import Moment, NoMemory, Situation
+from evenhand.policies.policy import NoMemory, PolicySetup
 
 
 class StrictRateConstants(NamedTuple):
@@ -24,21 +23,18 @@ class StrictRateConstants(NamedTuple):
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: StrictRateConstants,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score ``w_i theta_i``, above all else if a play is reserved for the arm."""
-    rates = awake_rates(state, terms, constants.half_life)
+    rates = awake_rates(view.state, view.problem, constants.half_life)
     start, before = rng.random(), 0.0
-    for j in range(awake.size):
-        i = awake[j]
-        scores[j] = terms.weights[i] * samples[j]
-        after = before + reserved(terms.floors[i], rates[i])
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        scores[j] = view.problem.weights[i] * view.samples[j]
+        after = before + reserved(view.problem.floors[i], rates[i])
         if stepped_on(before, after, start):
             scores[j] += constants.above
         before = after
@@ -88,17 +84,18 @@ class StrictRate(WithSamples):
     randomness = "both"
     score = staticmethod(score)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return a score above all others."""
-        above = 1.0 + float(situation.problem.weights.max())
+        above = 1.0 + float(setup.problem.weights.max())
         return StrictRateConstants(above, self.half_life)
 
-    def chances(self, moment: Moment) -> Floats | None:
-        """Return the chances over all reservations that may be drawn."""
-        awake, terms = moment.awake, moment.terms
-        rates = awake_rates(moment.state, terms, self.half_life)[awake]
-        pairs = zip(terms.floors[awake], rates, strict=True)
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        """Return the probabilities over all reservations that may be drawn."""
+        rates = awake_rates(view.state, view.problem, self.half_life)[view.awake]
+        pairs = zip(view.problem.floors[view.awake], rates, strict=True)
         chances = np.array([reserved(floor, rate) for floor, rate in pairs])
-        posteriors = posterior(moment.state, awake, self.memory_half_life)
-        here = np.ones(awake.size, dtype=np.bool_)
-        return best_of_draws(chances, here, terms.weights[awake], *posteriors, terms.plays)
+        posteriors = posterior(view.state, view.awake, self.half_life)
+        here = np.ones(view.awake.size, dtype=np.bool_)
+        return best_of_draws(
+            chances, here, view.problem.weights[view.awake], *posteriors, view.problem.plays
+        )

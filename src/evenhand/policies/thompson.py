@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.policies import tscsf_b
 from evenhand.policies.families import EtaOnly, WithSamples
-from evenhand.policies.policy import Situation
+from evenhand.policies.policy import PolicySetup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,6 @@ class Thompson(WithSamples):
     name = "thompson"
     score = staticmethod(tscsf_b.score)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return an infinite eta: debts do not count."""
         return EtaOnly(math.inf)

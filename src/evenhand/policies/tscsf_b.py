@@ -6,27 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import EtaOnly, WithEta, WithSamples
 from evenhand.policies.policy import NoMemory
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: EtaOnly,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
-    """Score ``Q_i / eta + w_i theta_i`` with theta_i the arm's sample, Eq. (6)."""
-    for j in range(awake.size):
-        i = awake[j]
-        scores[j] = state.debts[i] / constants.eta + terms.weights[i] * samples[j]
+    """Score ``max(Q_i, 0) / eta + w_i theta_i`` with theta_i the arm's sample, Eq. (6)."""
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        scores[j] = owed(view.state, i) / constants.eta + view.problem.weights[i] * view.samples[j]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +31,7 @@ class TscsfB(WithSamples, WithEta):
 
     .. math::
         A(t) \in \arg\max_{A \subseteq Z(t), |A| \le m} \sum_{i \in A}
-        \left( \frac{Q_i(t)}{\eta} + w_i \theta_i(t) \right), \qquad
+        \left( \frac{\max(Q_i(t), 0)}{\eta} + w_i \theta_i(t) \right), \qquad
         \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
     Parameters
@@ -43,8 +39,8 @@ class TscsfB(WithSamples, WithEta):
     eta
         How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
         sqrt(N T / (m ln T)) (Corollary 1).
-    debt
-        ``"cumulative"``, Eq. (5), or ``"reflected"``, as in the paper's proof and in LFG.
+    surplus
+        Infinity, Eq. (5), or 0, as in the paper's proof and in LFG; see :class:`WithSurplus`.
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
 

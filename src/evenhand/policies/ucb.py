@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.policies import lfg
 from evenhand.policies.families import EtaOnly
-from evenhand.policies.policy import Policy, Situation
+from evenhand.policies.policy import Policy, PolicySetup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,6 @@ class Ucb(Policy):
     randomness = "none"
     score = staticmethod(lfg.score)
 
-    def constants(self, situation: Situation) -> tuple[Any, ...]:
+    def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return an infinite eta: debts do not count."""
         return EtaOnly(math.inf)

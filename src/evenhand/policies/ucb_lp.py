@@ -4,66 +4,76 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State, awake_rates, copied, is_due
-from evenhand.core.terms import Terms
+from evenhand.core.schema import Column, copied
+from evenhand.core.state import DecisionView, ProblemArrays, State, awake_rates, is_due
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
-from evenhand.optimum.mixture import Mixture, empty_mixture, mix, mixture_chances
+from evenhand.optimum.mixture import mix, mixture_chances
 from evenhand.policies.lfg import upper_bound
 from evenhand.policies.opt_f import score_mixture
-from evenhand.policies.policy import Moment, NoConstants, Policy
+from evenhand.policies.policy import NoConstants, Policy
 
 GROWTH = 1.05
 MOST_ORDERS = 256
 
 
+def most_places(arms: int) -> int:
+    """Return how many places the orders of a mixture may have together."""
+    return arms * min(arms, MOST_ORDERS)
+
+
+def one_more(arms: int) -> int:
+    """Return how many bounds so many parts have."""
+    return arms + 1
+
+
+ONE_MORE = Column(one_more, derived=True)
+
+
 class UcbLpMemory(NamedTuple):
     """The mixture that is played, as in :class:`Mixture`, and from which round on it is old."""
 
-    block: Integers
-    slot: Integers
-    start: Integers
-    first: Integers
-    cumulative: Floats
-    offset: Integers
-    places: Integers
-    refresh: Integers
+    block: Annotated[Integers, Column("arm", derived=True)]
+    slot: Annotated[Integers, Column("arm", derived=True)]
+    start: Annotated[Integers, ONE_MORE]
+    first: Annotated[Integers, ONE_MORE]
+    cumulative: Annotated[Floats, Column("arm", derived=True)]
+    offset: Annotated[Integers, ONE_MORE]
+    places: Annotated[Integers, Column(most_places, derived=True)]
+    refresh: Annotated[Integers, Column("one", derived=True)]
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: NoConstants,
     memory: UcbLpMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score an arm's place in the order drawn from the program's mixture."""
-    if is_due(state.rounds[0], memory.refresh[0], next_refresh(state.rounds[0])):
-        solve_again(state, terms, memory)
-    score_mixture(scores, awake, memory, rng)
+    if is_due(view.state.rounds[0], memory.refresh[0], next_refresh(view.state.rounds[0])):
+        solve_again(view.state, view.problem, memory)
+    score_mixture(scores, view.awake, memory, rng)
 
 
-def solve_again(state: State, terms: Terms, memory: UcbLpMemory) -> None:
+def solve_again(state: State, problem: ProblemArrays, memory: UcbLpMemory) -> None:
     """Solve the program on upper bounds and measured awake rates; floors only as far as they fit.
 
     Due again when the rounds have grown by a twentieth.
     """
-    rounds, arms = state.rounds[0], terms.floors.size
+    rounds, arms = state.rounds[0], problem.floors.size
     spread = 1.5 * math.log(rounds + 1)
     values = np.empty(arms)
     for i in range(arms):
         bound = upper_bound(state.feedbacks[i], state.reward_sums[i], spread)
-        values[i] = terms.weights[i] * bound
-    rates, plays = awake_rates(state, terms, np.inf), min(terms.plays, arms)
-    kept = attainable(terms.floors, rates, plays)
+        values[i] = problem.weights[i] * bound
+    rates, plays = awake_rates(state, problem, np.inf), min(problem.plays, arms)
+    kept = attainable(problem.floors, rates, plays)
     shares, _, _, entry = solve_independent(values, kept, rates, plays)
     mix(memory, shares, entry, rates, plays, MOST_ORDERS)
     memory.refresh[0] = next_refresh(rounds)
@@ -100,17 +110,12 @@ class UcbLp(Policy):
     """
 
     name = "ucb-lp"
+    memory = UcbLpMemory
     score = staticmethod(score)
 
-    def chances(self, moment: Moment) -> Floats | None:
-        """Return the chances over the mixture's orders."""
-        memory = copied(moment.memory)
-        rounds = moment.state.rounds[0]
-        if is_due(rounds, memory.refresh[0], next_refresh(rounds)):
-            solve_again(moment.state, moment.terms, memory)
-        return mixture_chances(memory, moment.awake, moment.terms.plays)
-
-    def new_memory(self, arms: int) -> tuple[Any, ...]:
-        """Return a mixture that is due at once."""
-        room: Mixture = empty_mixture(arms, arms, arms, arms * min(arms, MOST_ORDERS))
-        return UcbLpMemory(*room, np.zeros(1, dtype=np.int64))
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        """Return the probabilities over the mixture's orders."""
+        mixture, rounds = copied(memory), view.state.rounds[0]
+        if is_due(rounds, mixture.refresh[0], next_refresh(rounds)):
+            solve_again(view.state, view.problem, mixture)
+        return mixture_chances(mixture, view.awake, view.problem.plays)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
-from evenhand.policies.policy import Moment, NoConstants, NoMemory, Policy
+from evenhand.core.arrays import Floats
+from evenhand.core.state import DecisionView
+from evenhand.policies.policy import NoConstants, NoMemory, Policy
 
 
 def score(
     scores: Floats,
-    awake: Integers,
-    samples: Floats,
-    state: State,
-    terms: Terms,
+    view: DecisionView,
     constants: NoConstants,
     memory: NoMemory,
     rng: np.random.Generator,
 ) -> None:
     """Score a uniform random number, the same for no two arms."""
-    for j in range(awake.size):
+    for j in range(view.awake.size):
         scores[j] = rng.random()
 
 
@@ -42,6 +39,6 @@ class Uniform(Policy):
     name = "uniform"
     score = staticmethod(score)
 
-    def chances(self, moment: Moment) -> Floats | None:
-        """Return the same chance for every arm."""
-        return np.full(moment.awake.size, moment.terms.plays / moment.awake.size)
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        """Return the same probability for every arm."""
+        return np.full(view.awake.size, view.problem.plays / view.awake.size)

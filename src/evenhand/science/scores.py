@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from evenhand.optimum.environment import find_optimum
 from evenhand.policies import Policy
 from evenhand.policies.families import WithEta
-from evenhand.policies.policy import Situation
+from evenhand.policies.policy import PolicySetup
 from evenhand.results import Results
 from evenhand.science.games import INDEPENDENT, OURS, VARIANTS, Game
 from evenhand.sweeps import SweepResults
@@ -107,7 +107,7 @@ def _score(game: Game, label: str, policy: Policy, results: Results) -> Score:
     predicted = None
     if game.world == INDEPENDENT and isinstance(policy, WithEta) and policy.name == "tscsf-b":
         dearest = float(find_optimum(game.environment).prices.max())
-        situation = Situation(game.environment.problem, results.horizon)
+        situation = PolicySetup(game.environment.problem, results.horizon)
         predicted = policy.eta_for(situation) * dearest / results.horizon
     return Score(
         game.world,

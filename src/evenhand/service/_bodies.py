@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from evenhand.errors import Certificate
+from evenhand.learner.decision import Reason
+from evenhand.learner.feedback import Outcome
 
 MOST_ARMS = 10_000
 MOST_ITEMS = 1_000
@@ -16,7 +18,6 @@ Weight: TypeAlias = Annotated[float, Meta(ge=0.0, le=1e100)]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0.0, le=1e9)]
 Plays: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
-Outcome: TypeAlias = Literal["applied", "duplicate", "conflict", "unknown", "expired", "invalid"]
 Standing: TypeAlias = Literal["kept", "behind", "impossible", "free", "paused"]
 DecisionState: TypeAlias = Literal["awaiting", "told", "expired", "cancelled"]
 Words: TypeAlias = dict[str, float | str | bool | None]
@@ -127,22 +128,6 @@ class BanditList(Struct):
     """The names of all bandits."""
 
     bandits: list[str]
-
-
-class Reason(Struct):
-    """One awake arm's part in a decision, as ``evenhand.Reason`` has it."""
-
-    arm: str
-    chosen: bool
-    estimate: float
-    low: float
-    high: float
-    sample: float | None
-    debt: float
-    price: float | None
-    score: float | None
-    rank: int | None
-    probability: float | None
 
 
 class DecisionMade(Struct, omit_defaults=True):

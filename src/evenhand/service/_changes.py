@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET
 
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import NAME_RULE, fail, is_name
+from evenhand.learner.learner import Learner
 from evenhand.service._bandit import Bandit
 from evenhand.service._bodies import MOST_ARMS, ArmShown, BanditBody, FeedbackRule
 from evenhand.service._commands import Alter, AlterArm, Create, Delete, Join, Retire
@@ -61,7 +63,7 @@ def alter(work: Work, command: Alter) -> Answer:
     plays = bandit.problem.plays if body.plays is UNSET else body.plays
     rule = bandit.edition.feedback if body.feedback is UNSET else body.feedback or FeedbackRule()
     if (plays, rule) != (bandit.problem.plays, bandit.edition.feedback):
-        work.change("rules", (), lambda bandit: bandit.set_plays(plays), feedback=rule)
+        work.change("rules", (), lambda learner: learner.set_plays(plays), feedback=rule)
     return Answer(200, work.bandit.edition.shown(command.bandit))
 
 
@@ -84,7 +86,7 @@ def join(work: Work, command: Join) -> Answer:
     work.change(
         "joined",
         [arm],
-        lambda bandit: bandit.join(arm, floor=body.floor, weight=body.weight),
+        lambda learner: learner.join(arm, body.floor, body.weight),
         availability={arm: body.availability},
     )
     return Answer(201, work.bandit.edition.shown("").arms[-1])
@@ -105,11 +107,15 @@ def alter_arm(work: Work, command: AlterArm) -> Answer:
     if after == before:
         return Answer(200, before)
 
-    def change(bandit: Bandit) -> None:
+    def change(learner: Learner) -> Floats | None:
         if (after.floor, after.weight) != (before.floor, before.weight):
-            bandit.change(arm, floor=after.floor, weight=after.weight)
-        if after.paused != before.paused:
-            (bandit.pause if after.paused else bandit.resume)(arm)
+            learner.change(arm, after.floor, after.weight)
+        if after.paused == before.paused:
+            return None
+        if not after.paused:
+            return learner.resume(arm)
+        learner.pause(arm)
+        return None
 
     work.change("changed", [arm], change, availability={arm: after.availability})
     return Answer(200, _arm(work, arm))
@@ -120,7 +126,7 @@ def retire(work: Work, command: Retire) -> Answer:
     _arm(work, command.arm)
     if len(work.bandit.arms) == 1:
         raise conflict(f"arm {command.arm!r} is the last one: a bandit has at least one")
-    work.change("retired", [command.arm], lambda bandit: bandit.retire(command.arm))
+    work.change("retired", [command.arm], lambda learner: learner.retire(command.arm))
     return Answer(204)
 
 

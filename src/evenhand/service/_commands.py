@@ -7,6 +7,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from evenhand.core.checks import is_name
+from evenhand.learner.decision import Reason
 from evenhand.service._bodies import (
     ArmChange,
     ArmValues,
@@ -14,7 +15,6 @@ from evenhand.service._bodies import (
     BanditChange,
     FeedbackItem,
     FeedbackResult,
-    Reason,
 )
 from evenhand.service._edition import Edition
 

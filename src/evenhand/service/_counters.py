@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from base64 import b64decode, b64encode
+from struct import Struct
+from typing import Annotated, Any, NamedTuple
 
-import numpy as np
+from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import fail
+from evenhand.core.schema import Column, from_bytes, from_lists, new, to_bytes, to_lists
+from evenhand.core.state import State
+from evenhand.policies.policy import NoMemory
 
-from evenhand.core.arrays import Integers
-from evenhand.core.state import State, new_state
-
-WHOLE = 8
-HEADER = WHOLE + 1
+# Stored counters begin with a name, a version, the number of arms and the size of what follows.
+HEADER = Struct("<4sHHQQQ")
+NAME, VERSION = b"EHct", 1
 
 
-class Counters(NamedTuple):
-    """Sums over a bandit's log.
+class Totals(NamedTuple):
+    """What a log adds up to beside the state that decisions depend on.
 
     Attributes
     ----------
@@ -28,68 +32,88 @@ class Counters(NamedTuple):
         How many plays were learned from, and of how many nothing was heard in time.
     reward
         What those that were learned from returned, weighed by the arms' weights.
-    state
-        Rounds, plays, awake counts and rewards; debts are worked out from them and the promises.
     pending
         How many of each arm's plays still await feedback.
     """
 
-    seq: int
-    latest: int
-    checked: int
-    told: int
-    expired: int
-    reward: float
+    seq: Annotated[Integers, Column("one")]
+    latest: Annotated[Integers, Column("one")]
+    checked: Annotated[Integers, Column("one")]
+    told: Annotated[Integers, Column("one")]
+    expired: Annotated[Integers, Column("one")]
+    reward: Annotated[Floats, Column("one")]
+    pending: Annotated[Integers, Column("arm")]
+
+
+class Counters(NamedTuple):
+    """The totals of a log, the state, and the arrays of the policy's own, as bytes.
+
+    Of the policy's arrays only those are stored that cannot be worked out anew.
+    """
+
+    totals: Totals
     state: State
-    pending: Integers
+    memory: bytes = b""
 
 
 def no_counters(arms: int) -> Counters:
     """Return the counters of a bandit whose log is empty."""
-    return Counters(0, 0, 0, 0, 0, 0.0, new_state(arms), np.zeros(arms, dtype=np.int64))
+    return Counters(new(Totals, arms), new(State, arms))
 
 
 def packed(counters: Counters) -> bytes:
-    """Return counters as bytes; debts are left out.
+    """Return counters as bytes.
 
-    >>> unpacked(packed(no_counters(2)))[:6]
-    (0, 0, 0, 0, 0, 0.0)
+    >>> int(unpacked(packed(no_counters(2))).totals.seq[0])
+    0
     """
-    state = counters.state
-    clock = (int(number[0]) for number in state[:3])
-    header = np.array((*counters[:5], *clock), "<i8"), np.array([counters.reward], "<f8")
-    whole = *header, np.asarray(state.played, "<i8"), counters.pending
-    sums = (np.asarray(column, "<f8") for column in state[4:7])
-    return b"".join(column.tobytes() for column in (*whole, *sums))
+    totals, state = to_bytes(counters.totals), to_bytes(counters.state)
+    arms = counters.totals.pending.size
+    head = HEADER.pack(NAME, VERSION, 0, arms, len(totals), len(state))
+    return b"".join((head, totals, state, counters.memory))
 
 
 def unpacked(body: bytes) -> Counters:
-    """Return the counters that bytes hold, with debts of 0."""
-    *sums, rounds, cancelled, epoch = np.frombuffer(body, "<i8", WHOLE).tolist()
-    reward = np.frombuffer(body, "<f8", 1, 8 * WHOLE).item()
-    arms = (len(body) // 8 - HEADER) // 5
-    whole = np.frombuffer(body, "<i8", 2 * arms, 8 * HEADER).reshape(2, arms)
-    lists = np.frombuffer(body, "<f8", 3 * arms, 8 * (HEADER + 2 * arms)).reshape(3, arms)
-    clock = [np.array([number]) for number in (rounds, cancelled, epoch)]
-    state = State._make([*clock, whole[0].copy(), *lists.copy(), np.zeros(arms)])
-    return Counters._make([*sums, reward, state, whole[1].copy()])
+    """Return the counters that bytes hold."""
+    name, version, _, arms, totals, state = HEADER.unpack_from(body)
+    if (name, version) != (NAME, VERSION):
+        fail("counters", f"of version {VERSION}, which this release reads", f"{name} {version}")
+    start = HEADER.size
+    middle, end = start + totals, start + totals + state
+    return Counters(
+        from_bytes(Totals, body[start:middle], arms),
+        from_bytes(State, body[middle:end], arms),
+        body[end:],
+    )
 
 
 def listed(counters: Counters) -> dict[str, Any]:
-    """Return counters as plain numbers by name, debts left out."""
-    state = counters.state
+    """Return counters as plain numbers by name, for an export."""
     return {
-        **dict(zip(Counters._fields[:6], counters[:6], strict=True)),
-        **{name: int(getattr(state, name)[0]) for name in State._fields[:3]},
-        **{name: getattr(state, name).tolist() for name in State._fields[3:7]},
-        "pending": counters.pending.tolist(),
+        "version": VERSION,
+        "totals": to_lists(counters.totals),
+        "state": to_lists(counters.state),
+        "memory": b64encode(counters.memory).decode(),
     }
 
 
-def from_lists(numbers: dict[str, Any]) -> Counters:
+def from_plain(numbers: dict[str, Any]) -> Counters:
     """Return the counters that :func:`listed` wrote."""
-    clock = [np.array([numbers[name]], dtype=np.int64) for name in State._fields[:3]]
-    played, pending = (np.array(numbers[name], dtype=np.int64) for name in ("played", "pending"))
-    sums = (np.array(numbers[name], dtype=np.float64) for name in State._fields[4:7])
-    state = State._make([*clock, played, *sums, np.zeros(played.size)])
-    return Counters._make([*(numbers[name] for name in Counters._fields[:6]), state, pending])
+    if numbers["version"] != VERSION:
+        fail("counters", f"of version {VERSION}, which this release reads", numbers["version"])
+    arms = len(numbers["totals"]["pending"])
+    totals = from_lists(Totals, numbers["totals"], arms)
+    state = from_lists(State, numbers["state"], arms)
+    return Counters(totals, state, b64decode(numbers["memory"], validate=True))
+
+
+def memory_from(kind: Any, body: bytes, arms: int) -> Any | None:
+    """Return a policy's own arrays as they were stored; None if they are to start anew."""
+    if kind is NoMemory or not body:
+        return None
+    return from_bytes(kind, body, arms)
+
+
+def memory_bytes(memory: Any) -> bytes:
+    """Return what is to be stored of a policy's own arrays."""
+    return to_bytes(memory)

@@ -10,11 +10,11 @@ import numpy as np
 
 from evenhand.core.checks import brief
 from evenhand.errors import InputError
-from evenhand.learner.arm_table import mask_of_names
-from evenhand.learner.decision_log import END_WORDS
+from evenhand.learner.awake import mask_of_names
+from evenhand.learner.feedback import END_WORDS
 from evenhand.service._bodies import DecisionMade
 from evenhand.service._commands import Ask, Cancel, Command, Note, Tell
-from evenhand.service._events import Explained, History, Made
+from evenhand.service._events import Cancelled, Explained, History, Made
 from evenhand.service._refusals import FOLDED, conflict, folded, not_found
 from evenhand.service._work import Answer, Work
 
@@ -61,16 +61,16 @@ def _again(work: Work, history: History, command: Ask) -> Answer:
         raise folded(history.id)
     if history.end == "cancelled":
         raise conflict(f"decision {named} was cancelled: ask with another id")
-    roster = work.roster(made.edition)
+    table = work.table(made.edition)
     try:
-        mask = None if command.awake is None else mask_of_names(roster, command.awake)
+        mask = None if command.awake is None else mask_of_names(table, command.awake)
     except InputError:
         same = False
     else:
         same = made.awake == (None if mask is None else np.packbits(mask).tobytes())
     if not same:
         raise conflict(f"decision {named} was asked for with other awake arms")
-    answer = DecisionMade(history.id, made.names(roster.problem.arms), made.round)
+    answer = DecisionMade(history.id, made.names(table.problem.arms), made.round)
     if command.explain:
         answer.reasons = history.reasons
     return Answer(200, answer)
@@ -91,8 +91,8 @@ def cancel(work: Work, command: Cancel) -> Answer:
     if history.end == "cancelled":
         return Answer(204)
     made = _unheard(history)
-    set_back = work.bandit.take_back(made, work.roster(made.edition))
-    work.note("cancelled", command.decision, None)
+    set_back = work.bandit.cancel(work.record(made))
+    work.note("cancelled", command.decision, Cancelled())
     if set_back:
         work.adopt_clocks()
     return Answer(204)

@@ -11,16 +11,18 @@ import numpy as np
 from msgspec import Struct
 
 from evenhand.core.checks import fail
-from evenhand.core.plain import finite
-from evenhand.learner.arm_table import Roster, first_roster
-from evenhand.learner.columns import roster_columns, roster_from
+from evenhand.core.forms import Form
+from evenhand.learner.arm_table import ArmTable, first_table
+from evenhand.learner.stored import table_columns, table_from
 from evenhand.optimum.solver import check_fitting
 from evenhand.policies import Policy, make_policy
+from evenhand.policies.policy import plain
 from evenhand.problem import Problem
 from evenhand.service._bodies import ArmShown, BanditBody, BanditShown, FeedbackRule, Words
 from evenhand.service._names import DOTS
 
 DEFAULT_POLICY = "priced"
+FORM = Form("evenhand bandit", 1)
 
 
 class Edition(Struct, frozen=True, kw_only=True):
@@ -34,7 +36,7 @@ class Edition(Struct, frozen=True, kw_only=True):
         The policy with its parameters, and how long feedback is awaited.
     availability
         How often each arm is said to be awake; None where nobody said so.
-    roster
+    table
         The arms, what they were promised, and from when it counts.
     """
 
@@ -42,12 +44,12 @@ class Edition(Struct, frozen=True, kw_only=True):
     policy: Words
     feedback: FeedbackRule
     availability: tuple[float | None, ...]
-    roster: Roster
+    table: ArmTable
 
     def to_bytes(self) -> bytes:
         """Return the edition as compressed JSON."""
         document = {**self.plain(), "number": self.number}
-        return zlib.compress(msgspec.json.encode(document), 1)
+        return zlib.compress(msgspec.json.encode(FORM.write(document)), 1)
 
     def plain(self) -> dict[str, Any]:
         """Return the edition as plain data, but for its number."""
@@ -55,13 +57,13 @@ class Edition(Struct, frozen=True, kw_only=True):
             "policy": self.policy,
             "feedback": self.feedback,
             "availability": self.availability,
-            "roster": roster_columns(self.roster),
+            "table": table_columns(self.table),
         }
 
     @classmethod
     def from_bytes(cls, body: bytes) -> Edition:
         """Return the edition that :meth:`to_bytes` wrote."""
-        return cls.from_plain(msgspec.json.decode(zlib.decompress(body)))
+        return cls.from_plain(FORM.read(msgspec.json.decode(zlib.decompress(body))))
 
     @classmethod
     def from_plain(cls, document: dict[str, Any]) -> Edition:
@@ -71,12 +73,12 @@ class Edition(Struct, frozen=True, kw_only=True):
             policy=document["policy"],
             feedback=msgspec.convert(document["feedback"], FeedbackRule),
             availability=tuple(document["availability"]),
-            roster=roster_from(document["roster"]),
+            table=table_from(document["table"]),
         )
 
     def shown(self, name: str) -> BanditShown:
         """Return the bandit as it answers to a reader."""
-        problem, paused = self.roster.problem, self.roster.terms.paused.tolist()
+        problem, paused = self.table.problem, self.table.arrays.paused.tolist()
         columns = problem.arms, problem.floors.tolist(), problem.weights.tolist()
         arms = list(map(ArmShown, *columns, self.availability, paused))
         return BanditShown(name, arms, problem.plays, self.policy, self.feedback)
@@ -104,40 +106,32 @@ def first_edition(body: BanditBody) -> Edition:
     policy = serving_policy(body.policy or {"name": DEFAULT_POLICY})
     edition = Edition(
         number=1,
-        policy={"name": policy.name, **finite(policy.parameters())},
+        policy={"name": policy.name, **plain(policy.parameters())},
         feedback=body.feedback or FeedbackRule(),
         availability=tuple(arm.availability for arm in body.arms),
-        roster=first_roster(problem),
+        table=first_table(problem),
     )
-    check_floors(edition.roster, edition.availability)
+    check_floors(edition.table, edition.availability)
     return edition
 
 
 def serving_policy(words: Words) -> Policy:
     """Return the policy that its name and parameters describe, one that can serve, or complain.
 
-    >>> serving_policy({"name": "lfg"})
-    Traceback (most recent call last):
-    ...
-    evenhand.errors.InputError: policy must be one whose state adds up, ...
+    >>> serving_policy({"name": "lfg", "eta": "inf"}).label()
+    'lfg eta=inf'
     """
-    parameters = {key: value for key, value in words.items() if value is not None}
+    parameters = dict(words)
     name = parameters.pop("name", None)
     if not isinstance(name, str):
         fail("policy.name", "the name of a policy", name)
     policy = make_policy(name, **parameters)
     if policy.knows_nature:
         fail("policy", "one that does without nature's secrets, the true means", name)
-    if not policy.adds_up:
-        rule = (
-            "one whose state adds up, so that servers can share it: reflected debts depend on the "
-            "order of events (debt='cumulative' where the policy has it)"
-        )
-        fail("policy", rule, policy.label())
     return policy
 
 
-def check_floors(roster: Roster, availability: Sequence[float | None]) -> None:
+def check_floors(table: ArmTable, availability: Sequence[float | None]) -> None:
     """Complain if floors cannot all be kept under the availabilities that were stated.
 
     An arm of which nothing was said is taken to be always awake: what is refused then could not be
@@ -146,7 +140,7 @@ def check_floors(roster: Roster, availability: Sequence[float | None]) -> None:
     """
     if all(share is None for share in availability):
         return
-    problem = roster.problem
+    problem = table.problem
     stated = np.array([1.0 if share is None else share for share in availability])
     plays = min(problem.plays, stated.size)
-    check_fitting(roster.terms.floors, plays, stated, problem.arms)
+    check_fitting(table.arrays.floors, plays, stated, problem.arms)

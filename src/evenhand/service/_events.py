@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from evenhand.service._bodies import DecisionState, Reason
+from evenhand.learner.decision import Reason
+from evenhand.service._bodies import DecisionState
 
 Kind: TypeAlias = Literal["decision", "feedback", "expired", "cancelled", "reasons", "edition"]
 
@@ -37,12 +38,17 @@ class Event(NamedTuple):
     body: bytes
 
 
-class Made(Struct):
+class Body(Struct, tag_field="v", tag=1):
+    """What an event says; ``v`` is the version of its form."""
+
+
+class Made(Body):
     """A decision: who was awake and who was chosen, by their places in an edition.
 
     ``number`` counts decisions, ``round`` those not cancelled, and ``time`` is the round if none
     had been cancelled, by which rewards are weighed. ``awake`` are bits, eight arms a byte, paused
-    arms included if they were named; None for all arms.
+    arms included if they were named; None for all arms. ``before`` is what was owed to the chosen
+    arms, where debts forget plays.
     """
 
     number: int
@@ -51,13 +57,14 @@ class Made(Struct):
     edition: int
     chosen: list[int]
     awake: bytes | None
+    before: list[float] | None = None
 
     def names(self, arms: Sequence[str]) -> list[str]:
         """Return the names of the chosen arms."""
         return [arms[place] for place in self.chosen]
 
 
-class Told(Struct):
+class Told(Body):
     """Rewards that were told, or were put in for those that never came.
 
     ``counted`` are the numbers that were learned, in the order of the arms; arms that have retired
@@ -69,14 +76,14 @@ class Told(Struct):
     ignored: list[str] = []
 
 
-class Expired(Struct):
+class Expired(Body):
     """The arms of which nothing was heard in time, and what was put in for them, if anything."""
 
     arms: list[str]
     told: Told | None
 
 
-class Change(Struct):
+class Change(Body):
     """What has changed about a bandit other than by decisions: the number says to which edition.
 
     ``awake_counts`` are those that a policy which forgets has set anew, in the weights of an
@@ -90,10 +97,14 @@ class Change(Struct):
     epoch: int = 0
 
 
-class Explained(Struct):
+class Explained(Body):
     """Why arms were chosen, with the probabilities that others need to judge another policy."""
 
     reasons: list[Reason]
+
+
+class Cancelled(Body):
+    """A decision that was taken out of the counters."""
 
 
 LATER: dict[str, type] = {"feedback": Told, "reasons": Explained}

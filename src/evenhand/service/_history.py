@@ -28,7 +28,7 @@ def history_of(
     """
     head, since = find_head(view, name), max(int(now) - SECONDS[span], 0)
     editions = Editions(view, head.key)
-    wanted = editions[head.edition].roster.problem.arms if arms is None else dict.fromkeys(arms)
+    wanted = editions[head.edition].table.problem.arms if arms is None else dict.fromkeys(arms)
     samples = spread(view.samples(head.key, since), since)
     found = [reading(sample) for sample in samples]
     return HistoryShown(
@@ -64,7 +64,7 @@ def _arms(
     pairs = zip(samples, found, strict=True)
     for number, group in groupby(pairs, lambda pair: pair[0].edition) if names else ():
         readings = [one for _, one in group]
-        position = editions[number].roster.position
+        position = editions[number].table.position
         rates = _matrix([one.rates for one in readings])
         debts = _matrix([one.debts for one in readings])
         for history in histories:

@@ -17,7 +17,8 @@ import msgspec
 import numpy as np
 
 from evenhand.core.nature import Awake
-from evenhand.core.state import new_state
+from evenhand.core.schema import new
+from evenhand.core.state import State
 from evenhand.learner.engine import PAYS_FROM
 from evenhand.optimum.solver import solve
 from evenhand.service._bandit import Bandit
@@ -43,7 +44,7 @@ class Machine:
         if len(edition.availability) < PAYS_FROM:
             return False
         # Parameters are numbers that machine code is given, but whether it forgets is part of it.
-        forgets = edition.policy.get("half_life") is not None
+        forgets = edition.policy.get("half_life", "inf") != "inf"
         code = f"decisions by {edition.policy['name']}{', which forgets' if forgets else ''}"
         words = msgspec.json.encode(edition.policy)
         return self._is_ready(code, compile_policy, words)
@@ -93,4 +94,4 @@ def compile_optimum() -> None:
     """Compile what solves for the optimum and for the prices of a state, or load its code."""
     edition = first_edition(BanditBody([Arm("a", floor=0.5), Arm("b")], 1))
     solve(np.ones(2), np.zeros(2), 1, Awake(probabilities=np.ones(2)), compiled=True)
-    Measured(edition, new_state(2)).prices(compiled=True)
+    Measured(edition, new(State, 2)).prices(compiled=True)

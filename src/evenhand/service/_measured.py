@@ -7,8 +7,8 @@ import numpy as np
 from evenhand.core.arrays import Floats
 from evenhand.core.fading import rounds_lived
 from evenhand.core.jit import maker
+from evenhand.core.schema import new
 from evenhand.core.state import State, awake_rates, cumulative_debts, posterior_means
-from evenhand.core.terms import plays_due
 from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.learner.arm_table import rounds_present
 from evenhand.optimum.feasibility import worst_prefix
@@ -27,13 +27,15 @@ class Measured:
     """The numbers of a bandit, worked out once."""
 
     def __init__(self, edition: Edition, state: State) -> None:
-        self.state, self.terms, self.problem = state, edition.roster.terms, edition.roster.problem
-        self.half_life = serving_policy(edition.policy).memory_half_life
+        self.state, self.problem = state, edition.table.problem
+        self.arrays = edition.table.arrays
+        self.half_life = serving_policy(edition.policy).options.half_life
         self.rounds = int(state.rounds[0])
         self.plays = min(self.problem.plays, len(self.problem.arms))
-        self.debts = cumulative_debts(state, self.terms)
-        self.awake = awake_rates(state, self.terms, self.half_life)
-        self.present = rounds_present(edition.roster, self.rounds)
+        self._owed = cumulative_debts(state, self.arrays)
+        self.debts: Floats = np.maximum(self._owed, 0.0)
+        self.awake = awake_rates(state, self.arrays, self.half_life)
+        self.present = rounds_present(edition.table, self.rounds)
         self.rates: Floats = state.played / np.maximum(self.present, 1.0)
         self.means = posterior_means(state, self.half_life)
 
@@ -41,21 +43,20 @@ class Measured:
     def shortfalls(self) -> Floats:
         """How far each arm's rate is below its floor."""
         found: Floats = np.where(
-            self.present > 0.0, np.maximum(self.terms.floors - self.rates, 0.0), 0.0
+            self.present > 0.0, np.maximum(self.arrays.floors - self.rates, 0.0), 0.0
         )
         return found
 
     @property
     def ahead(self) -> Floats:
         """How many plays each arm with a floor has had beyond what it was promised."""
-        due = plays_due(self.terms, slice(None), self.rounds)
-        found: Floats = np.where(self.terms.floors > 0.0, np.maximum(self.state.played - due, 0), 0)
+        found: Floats = np.where(self.arrays.floors > 0.0, np.maximum(-self._owed, 0.0), 0.0)
         return found
 
     def standings(self, proof: Certificate | None) -> list[Standing]:
         """Return how each arm stands to its floor, in a word."""
         hopeless = set() if proof is None else set(proof.arms)
-        numbers = self.problem.floors, self.terms.paused, self.debts
+        numbers = self.problem.floors, self.arrays.paused, self.debts
         return [
             _standing(floor, paused, debt, arm in hopeless)
             for arm, floor, paused, debt in zip(
@@ -65,8 +66,8 @@ class Measured:
 
     def prices(self, *, compiled: bool) -> Floats:
         """Return the price of every floor, on estimates and measured awake rates."""
-        memory = PricedMemory(np.zeros(self.debts.size), np.zeros(1, dtype=np.int64))
-        maker(compiled)(refresh_prices)(self.state, self.terms, self.half_life, memory)
+        memory = new(PricedMemory, self.debts.size)
+        maker(compiled)(refresh_prices)(self.state, self.arrays, self.half_life, memory)
         return memory.prices
 
     def certificate(self) -> Certificate | None:
@@ -81,7 +82,7 @@ class Measured:
             return None
         margin = ERRORS * np.sqrt(self.awake * (1.0 - self.awake) / lived + 1.0 / lived**2)
         most = np.minimum(self.awake + margin, 1.0)
-        floors, arms = self.terms.floors, self.problem.arms
+        floors, arms = self.arrays.floors, self.problem.arms
         asleep = floors > most + NEGLIGIBLE
         everyone = floors > 0.0
         for those, possible in ((asleep, most[asleep].sum()), (everyone, float(self.plays))):

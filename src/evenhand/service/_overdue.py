@@ -39,6 +39,7 @@ class Overdue:
         if limit is None:
             self._due[known] = math.inf
             return False
-        following = view.events(head.key, unpacked(view.counters(head.key)).checked, 1)
+        totals = unpacked(view.counters(head.key)).totals
+        following = view.events(head.key, int(totals.checked[0]), 1)
         self._due[known] = min((event.at for event in following), default=now) + limit
         return self._due[known] <= now

@@ -76,13 +76,13 @@ def find_decision(view: View, name: str, decision: str) -> tuple[int, DecisionSh
         raise not_found("decision", decision)
     if (made := history.made) is None:
         raise folded(decision)
-    roster = Editions(view, head.key)[made.edition].roster
+    table = Editions(view, head.key)[made.edition].table
     shown = DecisionShown(
         decision,
         made.round,
         history.at,
-        made.names(roster.problem.arms),
-        awake_names(made, roster),
+        made.names(table.problem.arms),
+        awake_names(made, table),
         history.told,
         history.state,
         history.reasons,
@@ -104,13 +104,13 @@ def newest_decisions(view: View, name: str, limit: int) -> DecisionList:
 
 
 def _listed(history: History, made: Made, editions: Editions) -> DecisionListed:
-    roster = editions[made.edition].roster
+    table = editions[made.edition].table
     return DecisionListed(
         history.id,
         made.round,
         history.at,
-        made.names(roster.problem.arms),
-        len(awake_names(made, roster)),
+        made.names(table.problem.arms),
+        len(awake_names(made, table)),
         history.told,
         history.state,
     )
@@ -149,11 +149,11 @@ def _decision(event: Event, editions: Editions) -> dict[str, Any]:
     if not event.body:
         return {"folded": True}
     made: Made = decode(Made, event.body)
-    roster = editions[made.edition].roster
+    table = editions[made.edition].table
     return {
         "number": made.number,
         "round": made.round,
         "time": made.time,
-        "chosen": made.names(roster.problem.arms),
-        "awake": awake_names(made, roster),
+        "chosen": made.names(table.problem.arms),
+        "awake": awake_names(made, table),
     }

@@ -15,7 +15,6 @@ import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.state import cumulative_debts
-from evenhand.learner.arm_table import rounds_present
 from evenhand.service._bandit import Bandit
 from evenhand.service._commands import TakeSample
 from evenhand.service._work import Answer, Work
@@ -82,15 +81,14 @@ def old_step(age: int) -> int:
 
 def body_of(bandit: Bandit, now: float) -> bytes:
     """Return how a bandit stands, in bytes."""
-    counters, roster = bandit.counters, bandit.edition.roster
-    state, rounds = counters.state, int(counters.state.rounds[0])
-    numbers = (now, counters.latest, rounds, counters.told, counters.expired)
-    totals = np.array((*numbers, counters.pending.sum(), counters.reward), "<f8").tobytes()
-    if counters.pending.size > MOST_SAMPLED:
-        return totals
-    rates = state.played / np.maximum(rounds_present(roster, rounds), 1.0)
-    debts = cumulative_debts(state, roster.terms)
-    return totals + np.array((rates, debts), "<f4").tobytes()
+    learner, totals = bandit.learner, bandit.totals
+    counts = totals.told[0], totals.expired[0], totals.pending.sum(), totals.reward[0]
+    numbers = np.array((now, learner.decisions, learner.rounds, *counts), "<f8").tobytes()
+    if totals.pending.size > MOST_SAMPLED:
+        return numbers
+    debts = np.maximum(cumulative_debts(learner.state, learner.table.arrays), 0.0)
+    rates = learner.rates()
+    return numbers + np.array((rates, debts), "<f4").tobytes()
 
 
 class Sampling:

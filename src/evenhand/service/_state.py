@@ -31,18 +31,18 @@ def state_now(view: View, name: str, machine: Machine) -> BanditState:
 
 def state_of(name: str, found: Found, now: float, compiled: bool = False) -> BanditState:
     """Return how a bandit fares; prices by machine code or not, the bits are the same."""
-    edition, counters = found.edition, found.counters
-    measured = Measured(edition, counters.state)
+    edition, totals = found.edition, found.counters.totals
+    measured = Measured(edition, found.counters.state)
     proof = measured.certificate()
-    room = float(headroom(measured.terms.floors, measured.awake, measured.plays))
+    room = float(headroom(measured.arrays.floors, measured.awake, measured.plays))
     return BanditState(
         name,
         now,
         measured.rounds,
-        counters.latest,
-        counters.told,
-        counters.expired,
-        counters.reward,
+        totals.latest.item(),
+        totals.told.item(),
+        totals.expired.item(),
+        totals.reward.item(),
         measured.problem.plays,
         serving_policy(edition.policy).label(),
         _arms(measured, found, proof, measured.prices(compiled=compiled)),
@@ -73,8 +73,8 @@ def _arms(
         prices,
         measured.awake,
         state.feedbacks * faded(state, measured.half_life),
-        found.counters.pending,
-        measured.terms.paused,
+        found.counters.totals.pending,
+        measured.arrays.paused,
     ]
     numbers = (column.tolist() for column in columns)
     return list(map(ArmState, measured.problem.arms, *numbers, measured.standings(proof)))
@@ -97,7 +97,7 @@ def glance_of(name: str, found: Found) -> BanditGlance:
         behind,
         impossible,
         float(measured.debts.max()),
-        int(found.counters.pending.sum()),
+        int(found.counters.totals.pending.sum()),
         _warnings(measured, found, proof),
     )
 
@@ -108,7 +108,7 @@ def _warnings(measured: Measured, found: Found, proof: Certificate | None) -> li
     if proof is not None:
         detail = in_words(InfeasibleFloors(proof, 0.0))
         warned.append(Warned("floors-infeasible", detail, CertificateShown.of(proof)))
-    played, pending = int(measured.state.played.sum()), int(found.counters.pending.sum())
+    played, pending = int(measured.state.played.sum()), int(found.counters.totals.pending.sum())
     if found.edition.feedback.timeout_seconds is None and pending > max(played // 2, ENOUGH_ROUNDS):
         words = f"{pending} of {played} plays still await feedback, and no timeout is set."
         warned.append(Warned("feedback-missing", words))
@@ -121,5 +121,5 @@ def gauges(found: Found) -> tuple[float, float, int]:
     return (
         float(measured.debts.max()),
         float(measured.shortfalls.max()),
-        int(found.counters.pending.sum()),
+        int(found.counters.totals.pending.sum()),
     )

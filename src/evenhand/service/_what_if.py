@@ -24,10 +24,10 @@ def what_if(found: Found, supposed: Supposed, compiled: bool) -> WhatIf:
     measured = Measured(found.edition, found.counters.state)
     floors = measured.problem.floors.copy()
     for arm, floor in supposed.floors.items():
-        if arm not in found.edition.roster.position:
+        if arm not in found.edition.table.position:
             raise not_found("arm", arm)
-        floors[found.edition.roster.position[arm]] = floor
-    here = np.flatnonzero(~measured.terms.paused)
+        floors[found.edition.table.position[arm]] = floor
+    here = np.flatnonzero(~measured.arrays.paused)
     now = _solved(measured, measured.problem.floors, here, compiled)
     then = _solved(measured, floors, here, compiled)
     known = then if isinstance(then, Optimum) else now

@@ -8,38 +8,27 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
-from evenhand.core.round import steps_of
-from evenhand.core.state import copied
-from evenhand.learner.reasons import prices_of, reasons
+from evenhand.core.round import given_samples, never, round_of, step_functions
+from evenhand.core.schema import copied
+from evenhand.core.state import DecisionView
+from evenhand.learner.decision import Reason
+from evenhand.learner.reasons import Basis, prices_of, reasons
 from evenhand.policies import Policy
-from evenhand.policies.policy import Moment
-from evenhand.service._bodies import Reason
 
 KEPT = 50
 # Of bandits with many arms fewer decisions are kept, and of few bandits only.
 KEPT_NUMBERS = 10_000
 KEPT_BANDITS = 64
+ASIDE = {"explore": never, "draw_samples": given_samples}
 
 
-class Drawn(NamedTuple):
-    """What a decision was made from."""
-
-    policy: Policy
-    arms: tuple[str, ...]
-    moment: Moment
-    chosen: Integers
-    samples: Floats
-    scores: Floats
-    prices: Floats | None
-
-
-class DrawnMany(NamedTuple):
-    """What decisions in a row were made from: the moment before the first one, and what was drawn.
+class ManyBases(NamedTuple):
+    """What decisions in a row were made from: the view before the first one, and what was drawn.
 
     Only for policies whose scores follow from samples, which are kept of the last ones; what such
     a policy remembers does not depend on them.
@@ -47,44 +36,53 @@ class DrawnMany(NamedTuple):
 
     policy: Policy
     arms: tuple[str, ...]
-    moment: Moment
+    view: DecisionView
+    memory: Any
+    constants: Any
     chosen: Sequence[Integers]
     samples: Sequence[Floats]
 
-    def one(self, place: int) -> Drawn:
-        """Go through the decisions again up to one, and return what it was made from."""
-        policy, moment = self.policy, self.moment
-        awake, terms, forms = moment.awake, moment.terms, policy.forms
-        advance = steps_of(forms).advance
-        state, memory = copied(moment.state), copied(moment.memory)
-        scores, nobody = np.zeros(state.played.size), np.random.default_rng(0)
-        anything = np.full(awake.size, 0.5)
-        for chosen in self.chosen[:place]:
-            if awake.size > terms.plays:
-                given = anything, state, terms, moment.constants, memory, nobody
-                policy.score(scores, awake, *given)
-            advance(state, terms, awake, chosen, forms)
-        before = Moment(awake, copied(state), terms, moment.constants, copied(memory))
-        samples, scored = self.samples[place - len(self.chosen)], np.empty(0)
-        if awake.size > terms.plays:
-            policy.score(scores, awake, samples, state, terms, moment.constants, memory, nobody)
-            scored = scores[: awake.size]
-        chosen, prices = self.chosen[place], prices_of(memory)
-        return Drawn(policy, self.arms, before, chosen, samples, scored, prices)
+    def one(self, index: int) -> Basis:
+        """Play the rounds again up to one, with the choices that were made; return its basis."""
+        policy, view, options = self.policy, self.view, self.policy.options
+        replay = round_of(policy.score, step_functions(options), choose=as_recorded, **ASIDE)
+        state, memory = copied(view.state), copied(self.memory)
+        scores, scratch = np.zeros((2, state.played.size))
+        anything, nobody = np.full(view.awake.size, 0.5), np.random.default_rng(0)
+        for number, chosen in enumerate(self.chosen[: index + 1]):
+            before = view._replace(state=copied(state)), copied(memory)
+            last = number == index
+            samples = self.samples[index - len(self.chosen)] if last else anything
+            given = state, view.problem, scores, scratch, options, self.constants, memory
+            replay(chosen, view.awake, samples, *given, nobody)
+        scored = scores[: view.awake.size] if view.awake.size > view.problem.plays else scores[:0]
+        found = before[0]._replace(samples=samples), self.constants, before[1]
+        return Basis(policy, self.arms, *found, chosen, scored, prices_of(memory))
+
+
+def as_recorded(
+    chosen: Integers,
+    awake: Integers,
+    scores: Floats,
+    scratch: Floats,
+    plays: int,
+    rng: np.random.Generator,
+) -> int:
+    """Choose what was chosen."""
+    return chosen.size
 
 
 class Source(NamedTuple):
     """Where the reasons of a decision are to be found: what it, or a row of them, was made from."""
 
-    made_from: Drawn | DrawnMany
-    place: int = 0
+    made_from: Basis | ManyBases
+    number: int = 0
 
 
 def reasons_of(source: Source) -> list[Reason]:
     """Work out why arms were chosen, and how likely that was; takes its time."""
-    drawn, place = source
-    one = drawn.one(place) if isinstance(drawn, DrawnMany) else drawn
-    return [Reason(*line) for line in reasons(*one)]
+    basis, number = source
+    return list(reasons(basis.one(number) if isinstance(basis, ManyBases) else basis))
 
 
 class Recent:

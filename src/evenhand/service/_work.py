@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from evenhand.learner.arm_table import Roster
-from evenhand.service._bandit import Bandit
+from evenhand.core.arrays import Floats
+from evenhand.learner.arm_table import ArmTable
+from evenhand.learner.learner import Learner
+from evenhand.learner.record import DecisionRecord
+from evenhand.service._bandit import Bandit, record_of
 from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import packed, unpacked
 from evenhand.service._edition import Edition, check_floors
@@ -67,12 +70,10 @@ class Work:
             self.sources.append((decision, source))
         return made, source
 
-    def note(self, kind: Kind, decision: str, body: Struct | None) -> None:
+    def note(self, kind: Kind, decision: str, body: Struct) -> None:
         """Write an event, at the end of the transaction."""
-        self.bandit.seq += 1
-        event = Event(
-            self.bandit.seq, self.now, kind, decision, b"{}" if body is None else encode(body)
-        )
+        self.bandit.totals.seq[0] += 1
+        event = Event(int(self.bandit.totals.seq[0]), self.now, kind, decision, encode(body))
         self._events.append(event)
         self._changed = True
         if isinstance(body, Made):
@@ -80,9 +81,13 @@ class Work:
         elif decision:
             self._histories[decision].add(kind, body)
 
-    def roster(self, edition: int) -> Roster:
+    def record(self, made: Made) -> DecisionRecord:
+        """Return a decision of the log as the learner knows it."""
+        return record_of(made, self.table(made.edition))
+
+    def table(self, edition: int) -> ArmTable:
         """Return the arms of one of the editions."""
-        known = self.bandit.roster_of(edition)
+        known = self.bandit.table_of(edition)
         if known is None:
             body = self.transaction.edition(self.bandit.key, edition)
             known = self.bandit.remember(Edition.from_bytes(body))
@@ -92,7 +97,7 @@ class Work:
         self,
         what: str,
         arms: Sequence[str],
-        change: Callable[[Bandit], None],
+        change: Callable[[Learner], Floats | None],
         *,
         availability: dict[str, float | None] | None = None,
         feedback: FeedbackRule | None = None,
@@ -107,32 +112,27 @@ class Work:
         """
         bandit = self.bandit
         before, counters = bandit.edition, packed(bandit.counters)
-        counts = bandit.awake_counts()
         try:
-            edition = bandit.begin(change, availability=availability, feedback=feedback)
+            edition, other = bandit.begin(change, availability=availability, feedback=feedback)
             if check:
-                check_floors(edition.roster, edition.availability)
+                check_floors(edition.table, edition.availability)
         except Exception:
             self.bandit = Bandit(bandit.key, before, bandit.compiled)
             self.bandit.load(unpacked(counters), bandit.version)
             raise
         self.transaction.add_edition(bandit.key, edition.number, edition.to_bytes())
-        other = {
-            arm: count
-            for arm, count in bandit.awake_counts().items()
-            if arm in counts and counts[arm] != count
-        }
-        epoch = int(bandit.counters.state.epoch[0])
+        epoch = int(bandit.learner.state.epoch[0])
         self.note("edition", "", Change(edition.number, what, list(arms), other, epoch))
 
     def adopt_clocks(self) -> None:
         """Begin another edition, for arms whose clocks a cancelled decision has set back."""
-        self.change("clocks", (), lambda bandit: None, check=False)
+        self.change("clocks", (), lambda learner: None, check=False)
 
     def note_checked(self, seq: int) -> None:
         """Keep in mind up to which event decisions have been looked at for being overdue."""
-        self._changed = self._changed or seq > self.bandit.checked
-        self.bandit.checked = seq
+        checked = self.bandit.totals.checked
+        self._changed = self._changed or seq > checked[0]
+        checked[0] = seq
 
     def save(self) -> None:
         """Write what has happened, if anything has."""

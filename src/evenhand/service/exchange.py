@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 import msgspec
 
 from evenhand.core.checks import brief, check_known, check_whole, fail
+from evenhand.core.forms import Form
 from evenhand.errors import InputError
 from evenhand.service._bodies import BanditBody
-from evenhand.service._counters import from_lists, listed, packed, unpacked
+from evenhand.service._counters import from_plain, listed, packed, unpacked
 from evenhand.service._edition import Edition
 from evenhand.service._events import Event, Kind
 from evenhand.service._names import BANDIT_NAME, BANDIT_RULE
@@ -20,8 +21,7 @@ from evenhand.service.recount import verify
 from evenhand.service.stores import Store, Unavailable
 from evenhand.service.stores.protocol import Fold, Head, Transaction, View, all_events
 
-FORMAT = "evenhand-bandits"
-VERSION = 1
+FORM = Form("evenhand bandits", 2)
 PAGE = 1_000
 EventLine: TypeAlias = tuple[int, float, Kind, str, str]
 
@@ -31,7 +31,7 @@ def export_lines(view: View, names: Sequence[str] | None = None) -> Iterator[str
     known = view.names()
     wanted = known if names is None else list(names)
     check_known("bandit", wanted, known)
-    yield _line({"format": FORMAT, "version": VERSION, "bandits": len(wanted)})
+    yield _line(FORM.write({"bandits": len(wanted)}))
     for name in wanted:
         yield from _bandit_lines(view, name)
 
@@ -67,9 +67,7 @@ def import_lines(store: Store, lines: Iterable[str]) -> dict[str, int]:
         If a line is not what it should be, a bandit is there already, or a log does not add up.
     """
     reader = _Reader(lines)
-    first = reader.read("format", "version", "bandits")
-    if (first["format"], first["version"]) != (FORMAT, VERSION):
-        fail("first line", f"of the format {FORMAT!r}, version {VERSION}", first)
+    first = FORM.read(reader.read("format", "version", "bandits"))
     found: dict[str, int] = {}
     with store.transaction() as transaction:
         for _ in range(check_whole("bandits of line 1", first["bandits"], least=0)):
@@ -85,7 +83,7 @@ def _import_bandit(transaction: Transaction, reader: _Reader) -> tuple[str, int]
     if not isinstance(name, str) or not BANDIT_NAME.fullmatch(name):
         fail("name of a bandit to import", BANDIT_RULE, name)
     try:
-        counters = packed(from_lists(about["counters"]))
+        counters = packed(from_plain(about["counters"]))
         editions = [_edition(reader, number) for number in range(1, last + 1)]
         original = msgspec.json.encode(msgspec.convert(about["original"], BanditBody))
         key = transaction.create(name, original, editions[0], counters)
@@ -95,7 +93,7 @@ def _import_bandit(transaction: Transaction, reader: _Reader) -> tuple[str, int]
             transaction.add_edition(key, number, edition)
         if about["fold"] is not None:
             through, edition, folded = about["fold"]
-            transaction.put_fold(key, Fold(through, edition, packed(from_lists(folded))), ())
+            transaction.put_fold(key, Fold(through, edition, packed(from_plain(folded))), ())
         count = _import_events(transaction, reader, Head(key, 1, last), counters)
         differences = verify(transaction, name)[1]
     except (InputError, Unavailable):

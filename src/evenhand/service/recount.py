@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from evenhand.core.fading import round_weight
-from evenhand.core.state import State
-from evenhand.learner.arm_table import Roster
+from evenhand.core.round import StepOptions
+from evenhand.core.schema import new
+from evenhand.core.state import State, cumulative_debts
+from evenhand.learner.arm_table import ArmTable
+from evenhand.problem import Problem
 from evenhand.service._bandit import awake_names
-from evenhand.service._counters import Counters, listed, unpacked
+from evenhand.service._counters import Counters, Totals, listed, unpacked
 from evenhand.service._edition import Edition, serving_policy
 from evenhand.service._events import Change, Event, Expired, Made, Told, decode
 from evenhand.service._reading import Editions, find_head
@@ -34,11 +35,11 @@ class Difference(NamedTuple):
 class Arm:
     """What the log says of one arm; ``born`` is the number of decisions before it joined."""
 
-    __slots__ = ("awake", "born", "feedbacks", "pending", "played", "reward_sum", "weight")
+    __slots__ = ("awake", "born", "debt", "feedbacks", "pending", "played", "reward_sum", "weight")
 
     def __init__(self, born: int) -> None:
         self.born, self.played, self.pending, self.weight = born, 0, 0, 1.0
-        self.awake = self.feedbacks = self.reward_sum = 0.0
+        self.awake = self.feedbacks = self.reward_sum = self.debt = 0.0
 
 
 class Recount:
@@ -52,7 +53,7 @@ class Recount:
         self._editions = Editions(view, key)
         self._arms: dict[str, Arm] = {}
         self._made: dict[str, Made] = {}
-        self._half_life = math.inf
+        self._options = StepOptions()
         self.seq = self.latest = self.rounds = self.cancelled = self.told = self.expired = 0
         self.reward = 0.0
         self.edition, self.through = 0, 0
@@ -62,16 +63,17 @@ class Recount:
 
     def _begin_at(self, fold: Fold) -> None:
         """Go on from what was folded."""
-        folded, roster = unpacked(fold.counters), self._adopt(fold.edition)
-        state, self.through = folded.state, fold.through
-        self.seq, self.latest = folded.seq, folded.latest
-        self.told, self.expired, self.reward = folded[3:6]
+        folded, table = unpacked(fold.counters), self._adopt(fold.edition)
+        totals, state, self.through = folded.totals, folded.state, fold.through
+        self.seq, self.latest = totals.seq.item(), totals.latest.item()
+        self.told, self.expired = totals.told.item(), totals.expired.item()
+        self.reward = totals.reward.item()
         self.rounds, self.cancelled = int(state.rounds[0]), int(state.cancelled[0])
         scale = math.ldexp(1.0, int(state.epoch[0]) - self._epoch)
-        for i, name in enumerate(roster.problem.arms):
-            arm = self._arms[name] = Arm(int(roster.marks.born[i]))
-            arm.weight = float(roster.problem.weights[i])
-            arm.played, arm.pending = int(state.played[i]), int(folded.pending[i])
+        for i, name in enumerate(table.problem.arms):
+            arm = self._arms[name] = Arm(int(table.clock.born[i]))
+            arm.weight, arm.debt = float(table.problem.weights[i]), float(state.debts[i])
+            arm.played, arm.pending = int(state.played[i]), int(totals.pending[i])
             arm.awake = float(state.awake_counts[i]) * scale
             arm.feedbacks = float(state.feedbacks[i]) * scale
             arm.reward_sum = float(state.reward_sums[i]) * scale
@@ -100,23 +102,32 @@ class Recount:
 
     def counters(self, checked: int) -> Counters:
         """Return what was counted, as the store keeps it; ``checked`` is no count."""
-        arms = [self._arms[name] for name in self._editions[self.edition].roster.problem.arms]
-        clock = [np.array([number]) for number in (self.rounds, self.cancelled, self._epoch)]
-        played = np.array([arm.played for arm in arms], dtype=np.int64)
-        sums = [(arm.awake, arm.feedbacks, arm.reward_sum) for arm in arms]
-        state = State._make([*clock, played, *np.array(sums).T, np.zeros(len(arms))])
-        pending = np.array([arm.pending for arm in arms], dtype=np.int64)
-        totals = self.seq, self.latest, checked, self.told, self.expired, self.reward
-        return Counters(*totals, state, pending)
+        table = self._editions[self.edition].table
+        arms = [self._arms[name] for name in table.problem.arms]
+        state, totals = new(State, len(arms)), new(Totals, len(arms))
+        state.rounds[0], state.cancelled[0], state.epoch[0] = (
+            self.rounds,
+            self.cancelled,
+            self._epoch,
+        )
+        for i, arm in enumerate(arms):
+            state.played[i], state.awake_counts[i] = arm.played, arm.awake
+            state.feedbacks[i], state.reward_sums[i] = arm.feedbacks, arm.reward_sum
+            state.debts[i], totals.pending[i] = arm.debt, arm.pending
+        if self._options.surplus == math.inf:
+            state.debts[:] = cumulative_debts(state, table.arrays)
+        totals.seq[0], totals.latest[0], totals.checked[0] = self.seq, self.latest, checked
+        totals.told[0], totals.expired[0], totals.reward[0] = self.told, self.expired, self.reward
+        return Counters(totals, state)
 
-    def _adopt(self, number: int) -> Roster:
+    def _adopt(self, number: int) -> ArmTable:
         edition: Edition = self._editions[number]
         self.edition = number
-        self._half_life = serving_policy(edition.policy).memory_half_life
-        return edition.roster
+        self._options = serving_policy(edition.policy).options
+        return edition.table
 
     def _weight(self, made: Made) -> float:
-        return round_weight(made.time, self._epoch, self._half_life)
+        return round_weight(made.time, self._epoch, self._options.half_life)
 
     def _decision(self, id_: str) -> Made:
         """Return a decision that something happened to."""
@@ -130,8 +141,19 @@ class Recount:
         return [arm for arm in found if arm is not None and arm.born < made.number]
 
     def _names(self, made: Made) -> tuple[list[str], list[str]]:
-        roster = self._editions[made.edition].roster
-        return awake_names(made, roster), made.names(roster.problem.arms)
+        table = self._editions[made.edition].table
+        return awake_names(made, table), made.names(table.problem.arms)
+
+    def _promised(self, made: Made) -> dict[str, float]:
+        """Return by how much each debt grew in the round of a decision."""
+        table = self._editions[made.edition].table
+        growth = 1.0 + self._options.tightening / math.sqrt(made.round)
+        floors = (table.arrays.floors * growth).tolist()
+        return dict(zip(table.problem.arms, floors, strict=True))
+
+    def _after(self, debt: float, change: float) -> float:
+        """Return a debt after a change, which does not remember more plays than the surplus."""
+        return max(debt + change, 0.0 - self._options.surplus)
 
     def _decided(self, event: Event) -> None:
         made: Made = decode(Made, event.body)
@@ -147,6 +169,9 @@ class Recount:
         for name in chosen:
             self._arms[name].played += 1
             self._arms[name].pending += 1
+            self._arms[name].debt -= 1.0
+        for name, promised in self._promised(made).items():
+            self._arms[name].debt = self._after(self._arms[name].debt, promised)
 
     def _told(self, made: Made, told: Told) -> None:
         weight = self._weight(made)
@@ -177,14 +202,31 @@ class Recount:
         for arm in self._took_part(chosen, made):
             arm.played -= 1
             arm.pending -= 1
+        changes = {name: -promised for name, promised in self._promised(made).items()}
+        for name, before in zip(chosen, made.before or (), strict=made.before is not None):
+            changes[name] = before - self._after(before, -changes[name] - 1.0)
+        for name, change in changes.items():
+            for arm in self._took_part([name], made):
+                arm.debt = self._after(arm.debt, change)
 
     def _changed(self, change: Change) -> None:
+        before = self._editions[self.edition].table if self.edition else None
         problem = self._adopt(change.edition).problem
+        if before is not None:
+            self._forgive(before, problem)
         self._arms = {name: self._arms.get(name) or Arm(self.latest) for name in problem.arms}
         for arm, weight in zip(self._arms.values(), problem.weights.tolist(), strict=True):
             arm.weight = weight
         for name, count in change.awake_counts.items():
             self._arms[name].awake = count * math.ldexp(1.0, change.epoch - self._epoch)
+
+    def _forgive(self, before: ArmTable, problem: Problem) -> None:
+        """Forget plays ahead of floors that have become others."""
+        floors = problem.by_arm(problem.floors)
+        columns = before.problem.arms, before.problem.floors.tolist(), before.arrays.paused.tolist()
+        for name, floor, paused in zip(*columns, strict=True):
+            if floors.get(name, floor) != floor and not paused:
+                self._arms[name].debt = max(self._arms[name].debt, 0.0)
 
 
 def verify(view: View, name: str) -> tuple[int, list[Difference]]:
@@ -200,19 +242,29 @@ def verify(view: View, name: str) -> tuple[int, list[Difference]]:
     recount = Recount(view, head.key, int(stored.state.epoch[0]))
     first = recount.seq
     recount.add(all_events(view, head.key, recount.through))
-    numbers, known = listed(recount.counters(stored.checked)), listed(stored)
+    numbers, known = listed(recount.counters(stored.totals.checked.item())), listed(stored)
     found: list[Difference] = []
     if recount.edition != head.edition:
         found.append(Difference("edition", recount.edition, head.edition))
-    arms = Editions(view, head.key)[head.edition].roster.problem.arms
-    for what, value in known.items():
-        if isinstance(value, list):
-            pairs = zip(arms, numbers[what], value, strict=True)
-            found += [
-                Difference(f"{what} of arm {arm!r}", counted, kept)
-                for arm, counted, kept in pairs
-                if not math.isclose(counted, kept, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-            ]
-        elif not math.isclose(numbers[what], value, rel_tol=TOLERANCE * (what == "reward")):
-            found.append(Difference(what, numbers[what], value))
+    arms = Editions(view, head.key)[head.edition].table.problem.arms
+    for part in ("totals", "state"):
+        for what, kept in known[part].items():
+            found += _differences(what, arms, numbers[part][what], kept)
     return recount.seq - first, found
+
+
+def _differences(
+    what: str, arms: Sequence[str], counted: Sequence[float], kept: Sequence[float]
+) -> list[Difference]:
+    """Say where numbers differ: whole ones in anything, others by more than rounding."""
+    single = len(kept) == 1 and len(arms) != 1
+    names = [what] if single else [f"{what} of arm {arm!r}" for arm in arms]
+    return [
+        Difference(name, one, other)
+        for name, one, other in zip(names, counted, kept, strict=True)
+        if one != other
+        and not (
+            isinstance(other, float)
+            and math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        )
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.core.delay import draw_wait
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.core.round import choose, explore, steps_of
+from evenhand.core.round import round_of, step_functions
 from evenhand.simulation._tally import count_moment
 from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
 
@@ -20,9 +20,10 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     debts advance; the chosen arms' rewards are on their way, and those due by now are learned.
     """
     nature, policy, constants, wait = run.environment, run.policy, run.constants, run.wait
-    terms, arms = nature.problem.terms, len(nature.problem.arms)
-    record, memory, forms = new_record(run), policy.new_memory(arms), policy.forms
-    state, steps = record.state, steps_of(forms)
+    problem, arms = nature.problem.arrays, len(nature.problem.arms)
+    record, memory, options = new_record(run), policy.new_memory(arms), policy.options
+    state, steps = record.state, step_functions(options)
+    play_round = round_of(policy.score, steps)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
@@ -40,21 +41,17 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
         draw_rewards(rewards, payoffs, now, streams.rewards)
         delay = draw_wait(wait, streams.delay)
 
-        if here.size > terms.plays and not explore(scores, here, forms, streams.policy):
-            steps.draw_samples(samples, here, state, forms, streams.policy)
-            given = terms, constants, memory
-            policy.score(scores, here, samples, state, *given, streams.policy)
-        count = choose(chosen, here, scores, scratch, terms.plays, streams.policy)
-        steps.advance(state, terms, here, chosen[:count], forms)
-        count_moment(record.tally, terms.floors, chosen, count, now + 1)
+        given = here, samples, state, problem, scores, scratch, options, constants, memory
+        count = play_round(chosen, *given, streams.policy)
+        count_moment(record.tally, problem.floors, chosen, count, now + 1)
 
         for i in chosen[:count]:
             expected += payoffs.values[i]
-            realised += terms.weights[i] * rewards[i]
+            realised += problem.weights[i] * rewards[i]
             if delay < run.horizon - now:
                 due[now + delay].append((i, now + 1, rewards[i]))
         for i, round_, reward in due.pop(now, ()):
-            steps.learn(state, i, reward, round_, forms, streams.policy)
+            steps.learn(state, i, reward, round_, options, streams.policy)
 
         watch.done[0] = now + 1
         if now + 1 in place:

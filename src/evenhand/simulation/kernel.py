@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
+from evenhand.core.choosing import choose
 from evenhand.core.delay import Wait, draw_wait
-from evenhand.core.jit import compiled
+from evenhand.core.jit import compiled, inlined
 from evenhand.core.nature import (
     Awake,
     Changes,
@@ -20,11 +21,9 @@ from evenhand.core.nature import (
     draw_rewards,
     own_nature,
 )
-from evenhand.core.round import Forms, advance, choose, draw_samples, explore, learn, steps_of
-from evenhand.core.state import State
-from evenhand.core.terms import Terms
+from evenhand.core.round import StepOptions, learn, play_round, round_of, step_functions
+from evenhand.core.state import ProblemArrays, State
 from evenhand.policies.policy import Policy
-from evenhand.policies.tscsf_b import score
 from evenhand.simulation._tally import Tally, count_moment
 from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
 
@@ -44,10 +43,10 @@ def play_run(kernel: Callable[..., None], run: Run, streams: Streams, watch: Wat
         run.horizon,
         *own_nature(nature.awake, nature.payoffs),
         nature.changed,
-        problem.terms,
+        problem.arrays,
         run.constants,
         run.policy.new_memory(len(problem.arms)),
-        run.policy.forms,
+        run.policy.options,
         run.wait,
         record.state,
         record.tally,
@@ -63,10 +62,10 @@ def play(
     awake: Awake,
     payoffs: Payoffs,
     changes: Changes,
-    terms: Terms,
+    problem: ProblemArrays,
     constants: Any,
     memory: Any,
-    forms: Forms,
+    options: StepOptions,
     wait: Wait,
     state: State,
     tally: Tally,
@@ -79,10 +78,10 @@ def play(
     Feedback under way waits in a heap ordered by (due round, order of sending).
     """
     done, stop = watch
-    values, weights, plays = payoffs.values, terms.weights, terms.plays
+    values, weights = payoffs.values, problem.weights
     waking, rewarding, delaying, policy = streams
     checkpoints, expected_at, realised_at, behind_at = totals
-    arms = terms.weights.size
+    arms = problem.weights.size
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores = np.empty(arms), np.zeros(arms)
     samples, scratch = np.empty(arms), np.empty(arms)
@@ -100,22 +99,30 @@ def play(
         draw_rewards(rewards, payoffs, now, rewarding)
         delay = draw_wait(wait, delaying)
 
-        if here.size > plays and not explore(scores, here, forms, policy):
-            draw_samples(samples, here, state, forms, policy)
-            score(scores, here, samples, state, terms, constants, memory, policy)
-        count = choose(chosen, here, scores, scratch, plays, policy)
-        advance(state, terms, here, chosen[:count], forms)
-        count_moment(tally, terms.floors, chosen, count, now + 1)
+        count = play_round(
+            chosen,
+            here,
+            samples,
+            state,
+            problem,
+            scores,
+            scratch,
+            options,
+            constants,
+            memory,
+            policy,
+        )
+        count_moment(tally, problem.floors, chosen, count, now + 1)
 
         while len(pending) > 0 and pending[0][0] <= now:
             feedback = heappop(pending)
-            learn(state, feedback[3], feedback[4], feedback[2], forms, policy)
+            learn(state, feedback[3], feedback[4], feedback[2], options, policy)
         for j in range(count):
             i = chosen[j]
             expected += values[i]
             realised += weights[i] * rewards[i]
             if delay == 0:
-                learn(state, i, rewards[i], now + 1, forms, policy)
+                learn(state, i, rewards[i], now + 1, options, policy)
             elif delay < horizon - now:
                 heappush(pending, (now + delay, sent, now + 1, i, rewards[i]))
                 sent += 1
@@ -128,10 +135,10 @@ def play(
             place += 1
 
 
-def kernel_for(policy: Policy, **given: Callable[..., Any]) -> Callable[..., None]:
-    """Return :func:`play` compiled around a policy's score and steps, in place of TSCSF-B's.
-
-    ``given`` stands in for other steps.
-    """
-    steps = {"score": policy.score, **steps_of(policy.forms)._asdict(), **given}
-    return compiled(play, **steps)
+def kernel_for(
+    policy: Policy, *, choose: Callable[..., int] = choose, **given: Callable[..., Any]
+) -> Callable[..., None]:
+    """Return :func:`play` compiled around a policy's round; ``given`` stands in for other steps."""
+    steps = step_functions(policy.options)
+    whole = inlined(play, "play_round", round_of(policy.score, steps, choose=choose))
+    return compiled(whole, **{"learn": steps.learn, **given})

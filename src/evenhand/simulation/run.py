@@ -11,9 +11,10 @@ import numpy as np
 from evenhand.core.arrays import Floats, Integers, frozen
 from evenhand.core.checks import fail
 from evenhand.core.delay import Delay, Wait, as_wait
-from evenhand.core.state import State, new_state, posterior_means
+from evenhand.core.schema import new
+from evenhand.core.state import State, posterior_means
 from evenhand.environment import Environment
-from evenhand.policies.policy import Policy, Situation
+from evenhand.policies.policy import Policy, PolicySetup
 from evenhand.results import Anytime
 from evenhand.results.anytime import USUAL, Moments
 from evenhand.simulation._tally import Tally, moments_of, new_tally
@@ -58,9 +59,9 @@ def new_record(run: Run) -> Record:
         np.zeros(kept),
         np.zeros(kept),
         np.zeros(kept, dtype=np.int64),
-        new_state(arms),
+        new(State, arms),
         new_tally(run.anytime.marks(run.horizon), arms),
-        run.policy.memory_half_life,
+        run.policy.options.half_life,
     )
 
 
@@ -86,8 +87,8 @@ class Run:
         nature = self.environment
         if nature.changes and self.policy.knows_nature:
             fail("nature that a policy knows", "the same throughout", self.policy.label())
-        situation = Situation(nature.problem, self.horizon, nature.means, nature.awake)
-        return self.policy.constants(situation)
+        setup = PolicySetup(nature.problem, self.horizon, nature.means, nature.awake)
+        return self.policy.constants(setup)
 
 
 class Watch(NamedTuple):

@@ -60,7 +60,9 @@ def _line(found: SweepResults, label: str, title: str) -> Line:
     """Return how a label is drawn; in a panel of one policy its name goes without saying."""
     policy = found.policies[label]
     words = label.removeprefix(f"{title} ")
-    return Line(label, words, policy["name"], LINE_STYLES[policy.get("debt", "cumulative")])
+    endless = policy.get("surplus", "inf") == "inf"
+    style = LINE_STYLES["cumulative" if endless else "reflected"]
+    return Line(label, words, policy["name"], style)
 
 
 def evenly(members: Sequence[str], most: int) -> list[str]:

@@ -46,7 +46,7 @@ WORDS = (
     "longest gap: the most rounds from one play of an arm to its next; worst window: the worst "
     "shortfall in a window of rounds. Means over replications.",
     "Curves: the vertical axis is linear within 0.01 of zero and logarithmic beyond; dashed lines "
-    "have the reflected debt; more than four lines are drawn without their 95% bands.",
+    "have a debt with a finite surplus; more than four lines are drawn without their 95% bands.",
 )
 Drawn = tuple[bytes, str]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand.core.checks import fail
 from evenhand.core.extras import load
-from evenhand.service.stores._schema import VERSION, steps_from
+from evenhand.service.stores import _schema
 from evenhand.service.stores._sql import Statements
 from evenhand.service.stores.protocol import Full, Transaction, Unavailable, View, Waits
 
@@ -170,11 +170,9 @@ def _set_up(connection: _Connection, must_exist: bool) -> None:
         run("CREATE SCHEMA IF NOT EXISTS evenhand")
         run("CREATE TABLE evenhand.meta (version BIGINT NOT NULL)")
     found = run("SELECT version FROM meta").fetchone()
-    version = 0 if found is None else found[0]
-    for statement in steps_from(version):
-        run(statement.format(**WORDS))
+    _schema.set_up(run, 0 if found is None else found[0], WORDS)
     run("DELETE FROM meta")
-    run("INSERT INTO meta VALUES (?)", VERSION)
+    run("INSERT INTO meta VALUES (?)", _schema.VERSION)
 
 
 @cache

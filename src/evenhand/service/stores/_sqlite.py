@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.checks import fail
-from evenhand.service.stores._schema import VERSION, steps_from
+from evenhand.service.stores import _schema
 from evenhand.service.stores._sql import Statements
 from evenhand.service.stores.protocol import Full, Transaction, Unavailable, View, Waits
 
@@ -45,7 +45,7 @@ class Sqlite:
     log = "log INDEXED BY log_by_decision"
     given = "json_each(?)"
     locked = free = ""
-    touch = f"PRAGMA user_version = {VERSION}"
+    touch = f"PRAGMA user_version = {_schema.VERSION}"
     add_events = (
         "INSERT INTO log SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, "
         "CAST(value ->> 4 AS BLOB) FROM json_each(?)"
@@ -122,9 +122,8 @@ class Sqlite:
         """Make the tables, or bring them to this version."""
         with self._writer.transaction("IMMEDIATE"):
             run = self._writer.run
-            for statement in steps_from(run("PRAGMA user_version").fetchone()[0]):
-                run(statement.format(**WORDS))
-            run(f"PRAGMA user_version = {VERSION}")
+            _schema.set_up(run, run("PRAGMA user_version").fetchone()[0], WORDS)
+            run(f"PRAGMA user_version = {_schema.VERSION}")
 
 
 class _Connection:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.core.round import begin_epoch
-from evenhand.core.state import FADING, SUMS, State, copied
+from evenhand.core.schema import carried, copied, fields_of, names_of
+from evenhand.core.state import State
+from evenhand.learner.arm_table import kept_arms
 
 ROUNDING = 1e-6
+SUMS = names_of(State, adds_up=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Deltas:
-    """Decisions and feedback of one agent as sums, arm by arm.
+    """Decisions and feedback of one agent as sums.
 
     Attributes
     ----------
@@ -26,19 +30,15 @@ class Deltas:
         The arms, in the order of the numbers.
     half_life, epoch
         How the policy forgets, and from when weights count.
-    rounds, cancelled, played, awake_counts, feedbacks, reward_sums
-        What is to be added; less than nothing where decisions were cancelled.
+    sums
+        What is to be added, by name: whatever of a state adds up. Less than nothing where decisions
+        were cancelled.
     """
 
     arms: tuple[str, ...]
     half_life: float
     epoch: int
-    rounds: int
-    cancelled: int
-    played: Integers
-    awake_counts: Floats
-    feedbacks: Floats
-    reward_sums: Floats
+    sums: Mapping[str, NDArray[Any]]
 
 
 def difference(arms: tuple[str, ...], half_life: float, now: State, base: State) -> Deltas:
@@ -49,8 +49,7 @@ def difference(arms: tuple[str, ...], half_life: float, now: State, base: State)
     for state in (now, then):
         begin_epoch(state, present)
     sums = {name: getattr(now, name) - getattr(then, name) for name in SUMS}
-    clock = (int(now.rounds[0] - then.rounds[0]), int(now.cancelled[0] - then.cancelled[0]))
-    return Deltas(arms, half_life, int(now.epoch[0]), *clock, **sums)
+    return Deltas(arms, half_life, int(now.epoch[0]), sums)
 
 
 def check_deltas(deltas: object, arms: tuple[str, ...], half_life: float) -> Deltas:
@@ -60,19 +59,22 @@ def check_deltas(deltas: object, arms: tuple[str, ...], half_life: float) -> Del
     if set(deltas.arms) != set(arms) or len(deltas.arms) != len(arms):
         other = ", ".join(sorted(map(str, set(deltas.arms) ^ set(arms))))
         fail("deltas", f"of the arms {', '.join(arms)}", f"those of others: {other}")
-    for name in SUMS:
-        column = np.asarray(getattr(deltas, name))
-        if column.shape != (len(arms),) or column.dtype.kind not in "if":
-            fail(f"{name} of deltas", f"one number for each of {len(arms)} arms", column.shape)
-        if not np.isfinite(column).all():
-            fail(f"{name} of deltas", "made of finite numbers", column.tolist())
+    if set(deltas.sums) != set(SUMS):
+        fail("sums of deltas", f"those of {', '.join(SUMS)}", ", ".join(sorted(deltas.sums)))
+    for field in fields_of(State):
+        if field.column.adds_up:
+            column, size = np.asarray(deltas.sums[field.name]), field.size(len(arms))
+            if column.shape != (size,) or column.dtype.kind not in "if":
+                fail(f"{field.name} of deltas", f"{size} numbers", column.shape)
+            if not np.isfinite(column).all():
+                fail(f"{field.name} of deltas", "made of finite numbers", column.tolist())
     if deltas.half_life != half_life:
         fail("half_life of deltas", f"the agent's, {half_life:g}", deltas.half_life)
     return deltas
 
 
 def added(
-    waiting: list[Deltas], states: tuple[State, State], arms: tuple[str, ...]
+    waiting: Sequence[Deltas], states: tuple[State, State], arms: tuple[str, ...]
 ) -> list[Deltas]:
     """Add as many deltas to states as there is something to take back from; return the others."""
     left = list(waiting)
@@ -89,7 +91,7 @@ def _fits(state: State, deltas: Deltas, arms: tuple[str, ...]) -> bool:
     """Say whether no total would be less than nothing."""
     trial = copied(state)
     add(trial, deltas, arms)
-    totals = [trial.rounds, *(getattr(trial, name) for name in SUMS)]
+    totals = (getattr(trial, name) for name in SUMS if name != "cancelled")
     return all(bool(np.all(total >= -ROUNDING)) for total in totals)
 
 
@@ -101,10 +103,9 @@ def add(state: State, deltas: Deltas, arms: tuple[str, ...]) -> None:
     if deltas.epoch > state.epoch[0]:
         begin_epoch(state, deltas.epoch)
     scale = math.ldexp(1.0, deltas.epoch - int(state.epoch[0]))
-    place = {arm: i for i, arm in enumerate(deltas.arms)}
-    order = np.array([place.get(arm, len(place)) for arm in arms])
-    state.rounds[0] += deltas.rounds
-    state.cancelled[0] += deltas.cancelled
-    for name in SUMS:
-        some: Any = np.append(getattr(deltas, name), 0)[order]
-        getattr(state, name)[:] += some * scale if name in FADING else some
+    theirs = state._replace(**deltas.sums, epoch=state.epoch, debts=np.zeros(len(deltas.arms)))
+    mine = carried(theirs, kept_arms(deltas.arms, arms))
+    for field in fields_of(State):
+        if field.column.adds_up:
+            some = getattr(mine, field.name)
+            getattr(state, field.name)[:] += some * scale if field.column.fades else some

@@ -1,0 +1,89 @@
+"""The latest decisions of an agent: what may still be told, and what must be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+from evenhand.core.checks import brief
+from evenhand.errors import FeedbackError
+from evenhand.learner.feedback import END_WORDS, Known
+from evenhand.learner.record import DecisionRecord
+
+PLAIN = frozenset([float, int, bool])
+
+
+class DecisionLog:
+    """The latest decisions, at most ``memory`` of them: what falls out of it has expired."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+        self.records: dict[int, DecisionRecord] = {}
+        self.latest = 0
+
+    def add(self, record: DecisionRecord) -> None:
+        """Remember a decision, and forget the oldest one if there are too many."""
+        self.latest = record.number
+        self.records[self.latest] = record
+        if self.latest > self.memory:
+            self.records.pop(self.latest - self.memory, None)
+
+    def later_than(self, decision_id: int) -> Iterator[DecisionRecord]:
+        """Yield the decisions made after one, in their order, but those that were cancelled."""
+        for later in range(decision_id + 1, self.latest + 1):
+            if (record := self.records.get(later)) is not None and record.end != "cancelled":
+                yield record
+
+    def known(self, decision_id: object) -> Known | None:
+        """Return what is known of a decision; None if it was never made."""
+        if not self._was_made(decision_id):
+            return None
+        record = self.records.get(int(decision_id))  # type: ignore[call-overload]
+        return Known((), {}, "", gone="forgotten") if record is None else record.known
+
+    def plain_feedback(
+        self, decision_id: object, rewards: object
+    ) -> tuple[DecisionRecord, list[float]] | None:
+        """Return a decision with its first and complete feedback in the order of its arms.
+
+        That is nearly all feedback, and quickly seen: plain numbers, one for each arm. None for any
+        other. Whether rewards are in [0, 1] is left open.
+        """
+        if type(decision_id) is not int or type(rewards) is not dict:
+            return None
+        record = self.records.get(decision_id)
+        if record is None or record.rewards or record.end or len(rewards) != len(record.chosen):
+            return None
+        values: list[Any] = list(map(rewards.get, record.chosen))
+        return (record, values) if PLAIN.issuperset(map(type, values)) else None
+
+    def remembered(self, decision_id: object) -> DecisionRecord:
+        """Return a decision that is still remembered.
+
+        Raises
+        ------
+        FeedbackError
+            If it was never made, or has been forgotten.
+        """
+        why = "it was never made"
+        if self._was_made(decision_id):
+            record = self.records.get(int(decision_id))  # type: ignore[call-overload]
+            if record is not None:
+                return record
+            why = f"only the latest {self.memory} are remembered"
+        raise FeedbackError(f"decision must be a known one, got {brief(decision_id)}: {why}")
+
+    def unheard(self, decision_id: object, purpose: str) -> DecisionRecord:
+        """Return a decision of which nothing has been heard yet, or complain."""
+        record = self.remembered(decision_id)
+        if record.end or record.rewards:
+            raise FeedbackError(
+                f"decision to {purpose} must be one of which nothing has been heard, "
+                f"got {decision_id}: {END_WORDS[record.end]}"
+            )
+        return record
+
+    def _was_made(self, decision_id: object) -> bool:
+        whole = isinstance(decision_id, Integral) and not isinstance(decision_id, bool)
+        return whole and 0 < int(decision_id) <= self.latest  # type: ignore[call-overload]

@@ -1,0 +1,264 @@
+"""What changes over time, declared once; everything that handles it follows the declaration.
+
+A state is a NamedTuple of arrays. Each array says beside its type what it has one entry of, whether
+it adds up over decisions and feedback, and whether it fades::
+
+    class State(NamedTuple):
+        played: Annotated[Integers, Column("arm", adds_up=True)]
+
+New states, copies, other arms, JSON, bytes and blocks for machine code are derived from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
+
+import numpy as np
+
+from evenhand.core.arrays import Integers
+
+Axis: TypeAlias = Literal["one", "arm"] | Callable[[int], int]
+Kind = TypeVar("Kind", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True)
+class Column:
+    """How an array of a state is declared.
+
+    Parameters
+    ----------
+    axis
+        What it has one entry of: ``"arm"``, ``"one"`` for a single number in all, or a function
+        from the number of arms to the number of entries.
+    adds_up
+        Whether it is a sum over decisions and feedback, in any order.
+    fades
+        Whether it is weighed by age, where a policy has a half-life.
+    derived
+        Whether it can be worked out anew from the rest: snapshots keep it, counters do not.
+    """
+
+    axis: Axis = "arm"
+    adds_up: bool = False
+    fades: bool = False
+    derived: bool = False
+
+
+class Field(NamedTuple):
+    """A declared array: its name, its type of number, and its column."""
+
+    name: str
+    dtype: np.dtype[Any]
+    column: Column
+
+    def size(self, arms: int) -> int:
+        """Return how many entries it has."""
+        axis = self.column.axis
+        return axis(arms) if callable(axis) else {"one": 1, "arm": arms}[axis]
+
+
+def fields_of(kind: Any) -> tuple[Field, ...]:
+    """Return the declared arrays of a state, in order; what is not declared is no array.
+
+    >>> from typing import Annotated
+    >>> Clock = NamedTuple("Clock", [("rounds", Annotated[Integers, Column("one", adds_up=True)])])
+    >>> fields_of(Clock)[0].name
+    'rounds'
+    """
+    return _fields_of(kind)
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[Field, ...]:
+    found = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        columns = [part for part in getattr(hint, "__metadata__", ()) if isinstance(part, Column)]
+        if columns:
+            array = get_args(hint)[0]
+            found.append(Field(name, np.dtype(get_args(get_args(array)[1])[0]), columns[0]))
+    return tuple(found)
+
+
+def names_of(kind: Any, **wanted: bool) -> tuple[str, ...]:
+    """Return the names of the arrays whose columns are as wanted: ``adds_up=True``, for one."""
+    return tuple(
+        field.name
+        for field in fields_of(kind)
+        if all(getattr(field.column, key) == value for key, value in wanted.items())
+    )
+
+
+def new(kind: type[Kind], arms: int) -> Kind:
+    """Return a state of zeros."""
+    arrays = {field.name: np.zeros(field.size(arms), field.dtype) for field in fields_of(kind)}
+    return kind(**arrays)
+
+
+def copied(arrays: Kind) -> Kind:
+    """Return a NamedTuple of arrays and numbers with arrays of its own."""
+    own = (value.copy() if isinstance(value, np.ndarray) else value for value in arrays)
+    return type(arrays)._make(own)  # type: ignore[attr-defined, no-any-return]
+
+
+def carried(arrays: Kind, kept: Integers) -> Kind:
+    """Return the state for other arms: ``kept`` are their indices until now, -1 for a new arm.
+
+    Arrays that have one entry per arm follow the arms, single numbers stay, others start anew.
+    """
+    found, old = {}, kept >= 0
+    for field in fields_of(type(arrays)):
+        before = getattr(arrays, field.name)
+        after = found[field.name] = np.zeros(field.size(kept.size), field.dtype)
+        if field.column.axis == "arm":
+            after[old] = before[kept[old]]
+        elif field.column.axis == "one":
+            after[:] = before
+    return arrays._replace(**found)  # type: ignore[attr-defined, no-any-return]
+
+
+def to_lists(arrays: tuple[Any, ...]) -> dict[str, list[Any]]:
+    """Return the declared arrays as lists, for JSON."""
+    return {field.name: getattr(arrays, field.name).tolist() for field in fields_of(type(arrays))}
+
+
+def from_lists(
+    kind: type[Kind], lists: Mapping[str, Any], arms: int, *, lowest: float = -np.inf
+) -> Kind:
+    """Return the state that :func:`to_lists` wrote.
+
+    Raises
+    ------
+    ValueError
+        If an array is missing, of another size or type, not finite, or below ``lowest``.
+    """
+    found = {}
+    for field in fields_of(kind):
+        array = np.array(lists[field.name], dtype=field.dtype)
+        if array.shape != (field.size(arms),):
+            raise ValueError(f"{field.name} has {array.size} entries, not {field.size(arms)}")
+        if array.tolist() != lists[field.name] or not np.all(np.isfinite(array)):
+            raise ValueError(f"{field.name} must be made of finite numbers of its type")
+        if np.any(array < lowest):
+            raise ValueError(f"{field.name} must be at least {lowest:g}")
+        found[field.name] = array
+    return kind(**found)
+
+
+def to_bytes(arrays: tuple[Any, ...]) -> bytes:
+    """Return the arrays that are not derived as bytes, one after the other."""
+    return b"".join(
+        np.asarray(getattr(arrays, field.name), field.dtype.newbyteorder("<")).tobytes()
+        for field in fields_of(type(arrays))
+        if not field.column.derived
+    )
+
+
+def from_bytes(kind: type[Kind], body: bytes, arms: int) -> Kind:
+    """Return the state that :func:`to_bytes` wrote, with zeros for what is derived.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are not of this state, or not of so many arms.
+    """
+    found, at = {}, 0
+    for field in fields_of(kind):
+        size = field.size(arms)
+        if field.column.derived:
+            found[field.name] = np.zeros(size, field.dtype)
+            continue
+        stored = np.frombuffer(body, field.dtype.newbyteorder("<"), size, at)
+        found[field.name] = stored.astype(field.dtype)
+        at += stored.nbytes
+    if at != len(body):
+        raise ValueError(f"{kind.__name__} of {arms} arms has {at} bytes, not {len(body)}")
+    return kind(**found)
+
+
+def in_blocks(arrays: Kind) -> tuple[Kind, tuple[Any, ...]]:
+    """Return a copy of a state whose arrays lie in a few blocks, and the blocks.
+
+    A call of machine code costs what its arguments cost. Arrays of one axis and type share a block,
+    a row each; what is not declared is passed as it is. :func:`block_reader` is the way back.
+    """
+    kind, blocks, found = type(arrays), [], {}
+    for names in _block_names(kind):
+        if len(names) == 1 and not _is_declared(kind, names[0]):
+            blocks.append(getattr(arrays, names[0]))
+            found[names[0]] = blocks[-1]
+            continue
+        writable = getattr(arrays, names[0]).flags.writeable
+        block = np.array([getattr(arrays, name) for name in names])
+        block.flags.writeable = writable
+        blocks.append(block)
+        found.update(zip(names, block, strict=True))
+    return kind(**found), tuple(blocks)
+
+
+def block_count(kind: Any) -> int:
+    """Return how many blocks :func:`in_blocks` lays a state out in."""
+    return len(_block_names(kind))
+
+
+@cache
+def block_reader(kind: Any) -> Callable[..., Any]:
+    """Return a plain function that makes a state of the blocks of :func:`in_blocks`."""
+    groups = _block_names(kind)
+    blocks = [f"block{i}" for i in range(len(groups))]
+    given = [
+        f"{name}={block}[{row}]" if _is_declared(kind, name) else f"{name}={block}"
+        for block, names in zip(blocks, groups, strict=True)
+        for row, name in enumerate(names)
+    ]
+    return generated(
+        f"def read_{kind.__name__.lower()}({', '.join(blocks)}):\n"
+        f"    return Kind({', '.join(given)})\n",
+        Kind=kind,
+    )
+
+
+@cache
+def fading_scaler(kind: Any) -> Callable[..., None]:
+    """Return a plain function that multiplies all arrays of a state that fade by a number."""
+    steps = "".join(
+        f"    for i in range(state.{name}.size):\n        state.{name}[i] *= scale\n"
+        for name in names_of(kind, fades=True)
+    )
+    return generated(f"def scale_{kind.__name__.lower()}(state, scale):\n{steps}    return\n")
+
+
+def generated(source: str, **given: Any) -> Callable[..., Any]:
+    """Return the function that a source text defines.
+
+    It counts as part of this file, beside which its machine code is cached.
+    """
+    scope = {"__name__": __name__, **given}
+    exec(compile(source, __file__, "exec"), scope)
+    made: Any = list(scope.values())[-1]
+    made.source = source
+    function: Callable[..., Any] = made
+    return function
+
+
+def _is_declared(kind: Any, name: str) -> bool:
+    return name in names_of(kind)
+
+
+@cache
+def _block_names(kind: Any) -> tuple[tuple[str, ...], ...]:
+    """Return which arrays share a block: those of the same axis and type, in order."""
+    declared = {field.name: field for field in fields_of(kind)}
+    groups: dict[object, list[str]] = {}
+    for name in _names(kind):
+        field = declared.get(name)
+        key = name if field is None else (field.column.axis, field.dtype.str)
+        groups.setdefault(key, []).append(name)
+    return tuple(map(tuple, groups.values()))
+
+
+def _names(kind: Any) -> Iterable[str]:
+    names: tuple[str, ...] = kind._fields
+    return names

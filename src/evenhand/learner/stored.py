@@ -1,0 +1,42 @@
+"""A table of arms as plain data, in snapshots and in the configuration of a served bandit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.schema import from_lists, to_lists
+from evenhand.learner.arm_table import ArmClock, ArmTable, make_table
+from evenhand.problem import Problem
+
+MOMENTS = ("joined", "since", "promised")
+
+
+def table_columns(table: ArmTable) -> dict[str, Any]:
+    """Return a table as lists by name."""
+    problem, arrays = table.problem, table.arrays
+    return {
+        "arms": list(problem.arms),
+        "plays": problem.plays,
+        "weights": problem.weights.tolist(),
+        "floors": problem.floors.tolist(),
+        **{name: getattr(arrays, name).tolist() for name in (*MOMENTS, "paused")},
+        "clock": to_lists(table.clock),
+    }
+
+
+def table_from(columns: Mapping[str, Any]) -> ArmTable:
+    """Return the table that columns describe."""
+    problem = Problem(*(columns[key] for key in ("arms", "plays", "weights", "floors")))
+    arrays, arms = problem.arrays._asdict(), len(problem.arms)
+    for name in (*MOMENTS, "paused"):
+        array = np.array(columns[name], dtype=arrays[name].dtype)
+        if array.shape != (arms,) or array.tolist() != columns[name]:
+            raise ValueError(f"{name} must be {arms} numbers of their type")
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{name} must be made of finite numbers")
+        arrays[name] = array
+    clock = from_lists(ArmClock, columns["clock"], arms)
+    return make_table(problem, problem.arrays._replace(**arrays), clock)
