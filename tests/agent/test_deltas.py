@@ -200,8 +200,8 @@ def test_deltas_of_others_are_refused_and_change_nothing(change, message):
 
 
 def test_the_order_of_the_arms_may_be_another():
-    agent = Agent(Problem(["a", "b"], plays=1), seed=1)
-    other = Agent(Problem(["b", "a"], plays=1), seed=1)
+    agent = Agent(Problem(["a", "b"], plays=1), "tscsf-b", seed=1)
+    other = Agent(Problem(["b", "a"], plays=1), "tscsf-b", seed=1)
     agent.tell(agent.ask(["a"]).id, {"a": 1.0})
     other.apply(agent.deltas())
     assert other.posterior_means() == {"b": 0.5, "a": 2 / 3}

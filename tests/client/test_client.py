@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from evenhand import AsyncClient, Choice, Client, InputError, ServiceError
+from evenhand import AsyncClient, Client, Decision, InputError, ServiceError
 from evenhand.client._calls import Attempts, Buffer
 from evenhand.client._delivery import Delivery
 
@@ -40,7 +40,7 @@ def test_ask_and_tell(server, name):
         assert (state["rounds"], client.outcomes["applied"]) == (20, 20)
         assert sum(arm["feedbacks"] for arm in state["arms"]) == 40
         explained = client.ask(name, ["news", "arts", "sport"], explain=True)
-        assert {reason["arm"] for reason in explained.reasons} == {"news", "arts", "sport"}
+        assert {reason.arm for reason in explained.reasons} == {"news", "arts", "sport"}
         client.cancel(name, explained)
         client.cancel(name, explained)
         assert client.ask(name, id="mine") == client.ask(name, id="mine")
@@ -228,7 +228,7 @@ def test_feedback_that_is_too_large_is_sent_in_parts():
 def test_the_buffer_keeps_bandits_apart_and_order():
     buffer = Buffer(10)
     for bandit, id_ in (("x", "1"), ("y", "2"), ("x", "3")):
-        buffer.add(bandit, Choice(id_, ("a",), 1), {"a": 1.0})
+        buffer.add(bandit, Decision(id_, 1, ("a",)), {"a": 1.0})
     bandit, items = buffer.first(10)
     assert (bandit, [item["decision"] for item in items]) == ("x", ["1", "3"])
     buffer.remove(items)
@@ -242,7 +242,7 @@ def test_rewards_that_are_no_numbers_are_refused_before_they_wait(server, name):
         for wrong in ("much", float("nan"), None, [1]):
             with pytest.raises(InputError, match="reward of arm"):
                 client.tell(name, choice, {choice.chosen[0]: wrong})
-        with pytest.raises(InputError, match="a Choice or its id"):
+        with pytest.raises(InputError, match="a Decision of the service, or its id"):
             client.tell(name, 7, {"a": 1.0})
         client.tell(name, choice, {choice.chosen[0]: np.float32(0.5)})
         client.flush(10)

@@ -115,8 +115,7 @@ def test_floors_that_are_raised_too_far_are_refused_and_nothing_changes(app):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ({"name": "lfg"}, "adds up"),
-        ({"name": "tscsf-b", "debt": "reflected"}, "adds up"),
+        ({"name": "tscsf-b", "eta": None}, "eta of policy 'tscsf-b' must be a number above 0"),
         ({"name": "opt-f"}, "nature's secrets"),
         ({"name": "nonsense"}, "unknown policy"),
         ({"name": "priced", "etta": 3}, "etta"),

@@ -261,12 +261,12 @@ class Machine(RuleBasedStateMachine):
             with store.view() as view:
                 found = find_bandit(view, "shelf")
                 assert verify(view, "shelf")[1] == []
-            names = found.edition.roster.problem.arms
+            names = found.edition.table.problem.arms
             numbers = listed(found.counters)
-            assert numbers["rounds"] == self.model.rounds
-            assert numbers["latest"] == self.model.made
+            assert numbers["rounds"] == [self.model.rounds]
+            assert numbers["latest"] == [self.model.made]
             for what in ("told", "expired", "reward"):
-                assert numbers[what] == getattr(self.model, what), what
+                assert numbers[what] == [getattr(self.model, what)], what
             pairs = {"awake_counts": "awake"}
             for what in ("played", "awake_counts", "feedbacks", "reward_sums", "pending"):
                 sums = dict(zip(names, numbers[what], strict=True))

@@ -231,53 +231,60 @@ def test_a_store_that_is_opened_again_has_what_it_had(kind, url_of):
     second.close()
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_an_older_schema_is_migrated_and_keeps_what_it_has(kind, url_of, monkeypatch):
-    url = url_of(kind)
-    with monkeypatch.context() as patch:
-        patch.setattr(_schema, "STEPS", _schema.STEPS[:1])
-        for module in ("_sqlite", "_postgres"):
-            patch.setattr(f"evenhand.service.stores.{module}.VERSION", 1)
-        older = open_store(url)
-        key = made(older)
-        older.close()
-    newer = open_store(url)
-    with newer.view() as view:
-        assert view.find("shelf").key == key
-        assert view.fold(key) is None
-        assert view.all_keys() == []
-    newer.close()
+def rename_bandits(run):
+    """A migration in Python: it reads, computes and writes."""
+    for key, name in run("SELECT key, name FROM bandits").fetchall():
+        run("UPDATE bandits SET name = ? WHERE key = ?", name[::-1], key)
+
+
+def rename_and_fail(run):
+    rename_bandits(run)
+    run("CREATE NONSENSE")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_migration_that_fails_leaves_the_older_schema(kind, url_of, monkeypatch):
-    url = url_of(kind)
+def test_an_older_database_is_migrated_and_keeps_what_it_has(kind, url_of, monkeypatch):
+    url, version = url_of(kind), _schema.VERSION
+    older = open_store(url)
+    key = made(older)
+    older.close()
+    monkeypatch.setattr(_schema, "VERSION", version + 1)
+    monkeypatch.setattr(_schema, "MIGRATIONS", {version: rename_bandits})
+    for _ in range(2):
+        newer = open_store(url)
+        with newer.view() as view:
+            assert view.find("shelf"[::-1]).key == key
+        newer.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_migration_that_fails_leaves_the_older_database(kind, url_of, monkeypatch):
+    url, version = url_of(kind), _schema.VERSION
+    older = open_store(url)
+    made(older)
+    older.close()
     with monkeypatch.context() as patch:
-        patch.setattr(_schema, "STEPS", _schema.STEPS[:1])
-        for module in ("_sqlite", "_postgres"):
-            patch.setattr(f"evenhand.service.stores.{module}.VERSION", 1)
-        older = open_store(url)
-        made(older)
-        older.close()
-    with monkeypatch.context() as patch:
-        patch.setattr(_schema, "STEPS", (*_schema.STEPS, ("CREATE NONSENSE",)))
+        patch.setattr(_schema, "VERSION", version + 1)
+        patch.setattr(_schema, "MIGRATIONS", {version: rename_and_fail})
         with pytest.raises(Exception, match=r"syntax|CREATE"):
             open_store(url)
     newer = open_store(url)
     with newer.view() as view:
         assert view.names() == ["shelf"]
-        assert view.all_keys() == []
     newer.close()
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_newer_schema_is_refused(kind, url_of, monkeypatch):
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [(99, r"schema version \d+ or older.*got 'version 99"), (2, "before the first release")],
+)
+def test_a_database_of_another_time_is_refused(kind, version, words, url_of, monkeypatch):
     url = url_of(kind)
     with monkeypatch.context() as patch:
-        for module in ("_sqlite", "_postgres"):
-            patch.setattr(f"evenhand.service.stores.{module}.VERSION", 99)
+        patch.setattr(_schema, "VERSION", version)
         open_store(url).close()
-    with pytest.raises(InputError, match=r"schema version 3 or older.*got 'version 99"):
+    with pytest.raises(InputError, match=words):
         open_store(url)
 
 
@@ -362,7 +369,7 @@ def test_readers_of_a_view_see_one_moment(url_of):
         store.close()
 
 
-def test_the_steps_of_the_schema_are_only_added_to():
-    """Databases have been through them: they stay as they are."""
-    digests = [hashlib.sha256("".join(step).encode()).hexdigest()[:8] for step in _schema.STEPS]
-    assert digests[:3] == ["479cd521", "1004edb1", "1ec2c67c"]
+def test_the_tables_are_those_of_the_version_that_they_have():
+    """Whoever changes them has to write a migration, and to keep a database of the old version."""
+    digest = hashlib.sha256("".join(_schema.TABLES).encode()).hexdigest()[:8]
+    assert (_schema.VERSION, digest) == (4, "3888e8e5")

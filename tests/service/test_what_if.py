@@ -45,7 +45,7 @@ def best(clerk, floors):
     """Return the optimum of what was measured by the paper's own program."""
     bandit = found(clerk)
     measured = Measured(bandit.edition, bandit.counters.state)
-    values = measured.means * bandit.edition.roster.problem.weights
+    values = measured.means * bandit.edition.table.problem.weights
     return brute_force(values, np.array(floors), 2, *all_sets(measured.awake))
 
 
@@ -100,7 +100,7 @@ def test_nothing_is_changed(played):
     what_if(before, Supposed({"arts": 0.5}), False)
     after = found(played)
     assert after.edition.to_bytes() == before.edition.to_bytes()
-    assert before.edition.roster.problem.floors.tolist() == [0.4, 0.2, 0.0, 0.1]
+    assert before.edition.table.problem.floors.tolist() == [0.4, 0.2, 0.0, 0.1]
 
 
 def test_an_arm_that_there_is_not_is_refused(played):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenhand.service._bandit import Bandit
+from evenhand.service._bandit import Bandit, record_of
 from evenhand.service._bodies import Arm, BanditBody, FeedbackItem
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask, Tell
@@ -20,7 +20,7 @@ FLOORS = (0.4, 0.3, 0.0, 0.1)
 def bandit(policy, plays=2, seed=5):
     arms = [Arm(f"arm-{i}", floor=floor) for i, floor in enumerate(FLOORS)]
     made = Bandit(1, first_edition(BanditBody(arms, plays, policy)), False)
-    made._rng = np.random.default_rng(seed)
+    made.learner.rng = np.random.default_rng(seed)
     return made
 
 
@@ -40,7 +40,7 @@ def test_decisions_made_in_one_call_have_the_reasons_of_those_made_one_by_one(po
             assert reasons_of(source) == reasons_of(its)
         rewards = {f"arm-{place}": 0.5 for place in many[0][0].chosen}
         for each in (together, alone):
-            each.learn(many[0][0], rewards)
+            each.learn(record_of(many[0][0], each.edition.table), rewards)
 
 
 def test_of_a_long_row_the_last_fifty_have_reasons():

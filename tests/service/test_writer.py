@@ -144,7 +144,7 @@ def test_feedback_that_is_overdue_is_awaited_no_more_by_itself(kind, url_of, mon
         assert [e.kind for e in events].count("expired") == 1
         state = clerk._bandits["shelf"].counters
         assert state.state.reward_sums.tolist() == [1.5, 1.25]
-        assert state.pending.tolist() == [0, 0]
+        assert state.totals.pending.tolist() == [0, 0]
 
     with_writer(url_of(kind), test)
 

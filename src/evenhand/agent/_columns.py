@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from dataclasses import astuple
 from itertools import pairwise
 from typing import Any
 
@@ -49,7 +50,11 @@ def log_columns(log: DecisionLog, table: ArmTable) -> dict[str, Any]:
         "awake": b64encode(b"".join(e.awake or b"" for e in records)).decode(),
         "owed": pack([e.before is not None for e in records], np.int64),
         "before": pack(np.concatenate([np.empty(0), *owed]), np.float64),
-        "reasons": {e.number: e.reasons for e in records if e.reasons is not None},
+        "reasons": {
+            e.number: [astuple(reason) for reason in e.reasons]
+            for e in records
+            if e.reasons is not None
+        },
     }
 
 

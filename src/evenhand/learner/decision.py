@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 End: TypeAlias = Literal["", "cancelled", "expired"]
 
 
-class Reason(NamedTuple):
+@dataclass(frozen=True)
+class Reason:
     """One awake arm's part in a decision, given the state before it.
 
     Attributes

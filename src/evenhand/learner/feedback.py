@@ -69,6 +69,11 @@ def rule_on(decision_id: object, known: Known | None, rewards: Mapping[str, Any]
     """
     if known is None or known.end == "cancelled":
         return _without_decision(decision_id, known)
+    strange = [arm for arm in rewards if not known.gone and arm not in known.chosen]
+    if strange:
+        thing = f"feedback on decision {brief(decision_id)}"
+        rule = f"for an arm it chose ({', '.join(known.chosen) or 'none'})"
+        return Ruling("invalid", {}, (), thing, rule, brief(strange[0]))
     checked: dict[str, float] = {}
     for arm, given in rewards.items():
         found = given if type(given) is float else as_reward(given)
@@ -98,11 +103,7 @@ def _without_decision(decision_id: object, known: Known | None) -> Ruling:
 def _wrong(
     decision_id: object, known: Known, arm: Any, given: object, found: float | None
 ) -> Ruling | None:
-    """Refuse a reward of an arm that was not chosen, outside [0, 1], or told differently."""
-    if not known.gone and arm not in known.chosen:
-        thing = f"feedback on decision {brief(decision_id)}"
-        rule = f"for an arm it chose ({', '.join(known.chosen) or 'none'})"
-        return Ruling("invalid", {}, (), thing, rule, brief(arm))
+    """Refuse a reward that is outside [0, 1], or was told differently before."""
     if found is None or not 0.0 <= found <= 1.0:
         thing, rule = f"reward of arm {arm!r}", "a number in [0, 1]"
         return Ruling("invalid", {}, (), thing, rule, brief(given))

@@ -91,8 +91,8 @@ def listed(counters: Counters) -> dict[str, Any]:
     """Return counters as plain numbers by name, for an export."""
     return {
         "version": VERSION,
-        "totals": to_lists(counters.totals),
-        "state": to_lists(counters.state),
+        **to_lists(counters.totals),
+        **to_lists(counters.state),
         "memory": b64encode(counters.memory).decode(),
     }
 
@@ -101,9 +101,8 @@ def from_plain(numbers: dict[str, Any]) -> Counters:
     """Return the counters that :func:`listed` wrote."""
     if numbers["version"] != VERSION:
         fail("counters", f"of version {VERSION}, which this release reads", numbers["version"])
-    arms = len(numbers["totals"]["pending"])
-    totals = from_lists(Totals, numbers["totals"], arms)
-    state = from_lists(State, numbers["state"], arms)
+    arms = len(numbers["pending"])
+    totals, state = from_lists(Totals, numbers, arms), from_lists(State, numbers, arms)
     return Counters(totals, state, b64decode(numbers["memory"], validate=True))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evenhand.core.fading import round_weight
 from evenhand.core.round import StepOptions
-from evenhand.core.schema import new
+from evenhand.core.schema import names_of, new
 from evenhand.core.state import State, cumulative_debts
 from evenhand.learner.arm_table import ArmTable
 from evenhand.problem import Problem
@@ -247,9 +247,8 @@ def verify(view: View, name: str) -> tuple[int, list[Difference]]:
     if recount.edition != head.edition:
         found.append(Difference("edition", recount.edition, head.edition))
     arms = Editions(view, head.key)[head.edition].table.problem.arms
-    for part in ("totals", "state"):
-        for what, kept in known[part].items():
-            found += _differences(what, arms, numbers[part][what], kept)
+    for what in (*names_of(Totals), *names_of(State)):
+        found += _differences(what, arms, numbers[what], known[what])
     return recount.seq - first, found
 
 
