@@ -47,13 +47,13 @@ napoleon_use_ivar = True
 
 
 def public_modules() -> list[str]:
-    """Return the public modules of the package, the package itself first."""
+    """Return what users import from: the package, and its parts that have an ``__all__``."""
     names = [
         module.name
-        for module in pkgutil.walk_packages(evenhand.__path__, "evenhand.")
-        if not any(part.startswith("_") for part in module.name.split("."))
+        for module in pkgutil.iter_modules(evenhand.__path__, "evenhand.")
+        if not module.name.startswith("evenhand._")
     ]
-    return ["evenhand", *names]
+    return ["evenhand", *(name for name in names if hasattr(import_module(name), "__all__"))]
 
 
 def write_reference(_app: Any) -> None:

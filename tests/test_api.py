@@ -25,8 +25,8 @@ DOCS = "\n".join(
 
 def public_modules():
     found = ["evenhand"]
-    for module in pkgutil.walk_packages(evenhand.__path__, "evenhand."):
-        if any(part.startswith("_") for part in module.name.split(".")):
+    for module in pkgutil.iter_modules(evenhand.__path__, "evenhand."):
+        if module.name.startswith("evenhand._"):
             continue
         # Other modules are open to this package alone: they promise nothing to its users.
         if hasattr(import_module(module.name), "__all__"):

@@ -95,12 +95,12 @@ class Problem:
     @classmethod
     def from_toml(cls, text: str) -> Problem:
         """Read ``plays`` and the ``[[arms]]`` tables (name, floor, weight) of a TOML text."""
-        return cls.from_table(parse_toml(text), arm_keys=ARM_KEYS)
+        table = parse_toml(text)
+        return cls.from_arms(table, arm_tables(table, ARM_KEYS))
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any], *, arm_keys: Sequence[str]) -> Problem:
-        """Read a parsed file; an arm's table may hold ``arm_keys`` and nothing else."""
-        arms = arm_tables(table, arm_keys)
+    def from_arms(cls, table: Mapping[str, Any], arms: Sequence[Mapping[str, Any]]) -> Problem:
+        """Read a parsed file, of which the arms' tables have been checked."""
         if "plays" not in table:
             raise InputError("the file must say plays, at most how many arms are played in a round")
         return cls(

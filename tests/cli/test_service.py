@@ -9,7 +9,8 @@ import socket
 import httpx
 import pytest
 
-from evenhand.service._counters import HEADER
+from evenhand.core.schema import to_bytes
+from evenhand.service._counters import HEADER, unpacked
 from tests.service.servers import Server
 
 BODY = {"arms": [{"name": "a", "floor": 0.4}, {"name": "b"}], "plays": 1}
@@ -55,6 +56,12 @@ def test_a_server_serves_verifies_exports_imports_and_compacts(
     assert httpx.post(f"{server.url}/v1/bandits/shelf/decisions", json={}).json()["round"] == 31
 
 
+def played_at(body):
+    """Return where the plays of the first arm stand: after the totals and the clock."""
+    totals = len(to_bytes(unpacked(bytes(body)).totals))
+    return HEADER.size + totals + 3 * 8
+
+
 def test_a_counter_that_is_wrong_has_an_exit_code(server, database, evenhand):
     import sqlite3
 
@@ -62,7 +69,7 @@ def test_a_counter_that_is_wrong_has_an_exit_code(server, database, evenhand):
     server.stop()
     with sqlite3.connect(database.removeprefix("sqlite:///")) as connection:
         body = bytearray(connection.execute("SELECT body FROM counters").fetchone()[0])
-        body[HEADER * 8] += 1
+        body[played_at(body)] += 1
         connection.execute("UPDATE counters SET body = ?", (bytes(body),))
     connection.close()
     done = evenhand("verify", "--database", database)

@@ -27,7 +27,7 @@ def test_the_walk_through_ends_with_a_policy_that_passes_all_shared_tests(copy):
     policy, imported, case = of_language("adding-a-policy", "python")
     named = re.findall(r"`((?:src|tests)/\S+\.py)`", PAGES["adding-a-policy"])
     assert [named[0], named[1], named[2]] == [
-        "src/evenhand/policies/_round_robin.py",
+        "src/evenhand/policies/round_robin.py",
         REGISTRY,
         "tests/policies/test_round_robin.py",
     ]

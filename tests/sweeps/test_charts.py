@@ -29,22 +29,22 @@ def test_a_map_has_a_cells_numbers_at_the_crossing_of_its_parameters(found):
     assert [first.title, second.title] == ["tscsf-b, horizon = 50", "tscsf-b, horizon = 200"]
     heat = second.heat
     assert (heat.column_name, list(heat.columns)) == ("eta", ["1", "10"])
-    assert (heat.row_name, list(heat.rows)) == ("debt", ["cumulative", "reflected"])
+    assert (heat.row_name, list(heat.rows)) == ("surplus", ["0", "inf"])
     results = found.results("setting 1", 200)
-    for row, debt in enumerate(heat.rows):
+    for row, surplus in enumerate(heat.rows):
         for column, eta in enumerate(heat.columns):
-            label = f"tscsf-b eta={eta} debt={debt}"
+            label = f"tscsf-b eta={eta} surplus={surplus}"
             assert heat.regret[row, column] == results.regret(label).mean[-1]
             assert heat.shortfall[row, column] == results.worst_shortfall(label).mean
 
 
 def test_instances_are_averaged_over_their_seeds(found):
     (first, *_) = charts.overall_maps(found.summary())
-    assert first.title == "tscsf-b eta=1 debt=cumulative, T = 200, mean over instances"
+    assert first.title == "tscsf-b eta=1 surplus=inf, T = 200, mean over instances"
     assert (first.heat.column_name, first.heat.row_name) == ("arms", "tightness")
     names = [f"random arms=4 tightness=0.5 seed={seed}" for seed in (0, 1)]
     regrets = [
-        found.results(name, 200).regret("tscsf-b eta=1 debt=cumulative").mean[-1] for name in names
+        found.results(name, 200).regret("tscsf-b eta=1 surplus=inf").mean[-1] for name in names
     ]
     assert first.heat.regret[0, 0] == pytest.approx(np.mean(regrets))
 
@@ -98,7 +98,7 @@ def test_a_page_needs_something_to_show(found, tmp_path):
 def test_latex_has_no_command_in_a_name(found):
     summary = found.summary().head(1).with_columns(instance=pl.lit("50% {a_b}"))
     (line,) = [line for line in as_latex(summary).splitlines() if "tscsf-b" in line]
-    assert line.startswith(r"50\% \{a\_b\} & tscsf-b eta=1 debt=cumulative & 50 & $")
+    assert line.startswith(r"50\% \{a\_b\} & tscsf-b eta=1 surplus=inf & 50 & $")
     assert line.endswith(r"\% \\")
 
 

@@ -38,10 +38,10 @@ def test_everything_is_crossed(grid):
         "random tightness=0.9 seed=1",
     ]
     assert list(grid.policies) == [
-        "tscsf-b eta=1 debt=cumulative",
-        "tscsf-b eta=1 debt=reflected",
-        "tscsf-b eta=10 debt=cumulative",
-        "tscsf-b eta=10 debt=reflected",
+        "tscsf-b eta=1 surplus=inf",
+        "tscsf-b eta=1 surplus=0",
+        "tscsf-b eta=10 surplus=inf",
+        "tscsf-b eta=10 surplus=0",
         "lfg",
     ]
     assert (grid.cells, grid.runs, grid.rounds) == (5 * 5 * 2, 50 * 6, 25 * 250 * 6)
@@ -50,9 +50,9 @@ def test_everything_is_crossed(grid):
 def test_cells_are_numbered_instances_first_then_policies_then_horizons(grid):
     cells = [grid.cell(number) for number in range(grid.cells)]
     assert len({str(cell.place) for cell in cells}) == grid.cells
-    assert str(cells[0].place) == "setting 1 | tscsf-b eta=1 debt=cumulative | T=50"
-    assert str(cells[1].place) == "setting 1 | tscsf-b eta=1 debt=cumulative | T=200"
-    assert str(cells[2].place) == "setting 1 | tscsf-b eta=1 debt=reflected | T=50"
+    assert str(cells[0].place) == "setting 1 | tscsf-b eta=1 surplus=inf | T=50"
+    assert str(cells[1].place) == "setting 1 | tscsf-b eta=1 surplus=inf | T=200"
+    assert str(cells[2].place) == "setting 1 | tscsf-b eta=1 surplus=0 | T=50"
     assert str(cells[10].place).startswith("random tightness=0.5 seed=0 |")
     assert sum(cell.horizon for cell in cells) * grid.replications == grid.rounds
 
@@ -85,7 +85,7 @@ def test_a_generated_instance_depends_on_its_numbers_alone():
         ("replications = 6", "replicatoins = 6", "did you mean 'replications'"),
         ('name = "random"\ngenerate', 'nam = "random"\ngenerate', "did you mean 'name'"),
         ("tightness =", "tightnes =", "did you mean 'tightness'"),
-        ("debt = [", "dept = [", "did you mean 'debt'"),
+        ("eta = [", "ete = [", "did you mean 'eta'"),
         ('name = "lfg"', 'name = "lgf"', "did you mean 'lfg'"),
         (
             "horizons = [50, 200]",
@@ -97,7 +97,7 @@ def test_a_generated_instance_depends_on_its_numbers_alone():
         ("horizons = [50, 200]", "", "horizons must be given: without any the grid is empty"),
         ("eta = [1, 10]", "eta = []", "eta of policy 'tscsf-b' must be at least one value"),
         ("eta = [1, 10]", "eta = [1, -1]", "eta of policy 'tscsf-b' must be a number above 0"),
-        ("eta = [1, 10]", "eta = [1, 1.0]", "eta=1 debt=cumulative' twice"),
+        ("eta = [1, 10]", "eta = [1, 1.0]", "eta=1 surplus=inf' twice"),
         ('name = "lfg"', 'name = "lfg"\nlabel = 3', "label of a policy must be a non-empty string"),
         ("seeds = 2", "seeds = []", "seeds must be at least one value"),
         ("seeds = 2", "seeds = -1", "seeds to generate must be a whole number of at least 1"),

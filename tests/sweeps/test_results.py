@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -24,6 +22,7 @@ from evenhand import (
 )
 from evenhand.optimum import environment as _environment
 from evenhand.simulation import run as _run
+from evenhand.sweeps._parts import StoredPart
 from tests.sweeps.conftest import FILE
 
 
@@ -32,11 +31,11 @@ def half(load, tmp_path, small_tasks):
     """A sweep that lost its last parts: some cells are whole, one has a few runs."""
     with ThreadPoolExecutor(2) as pool:
         whole = run_sweep(load(), tmp_path / "out", executor=pool)
-    runs = whole.runs()
+    runs, summary = whole.runs(), whole.summary()
     parts = sorted((tmp_path / "out" / "parts").iterdir())
     for part in parts[len(parts) // 2 :]:
         part.unlink()
-    return SweepResults(tmp_path / "out"), runs, whole.summary()
+    return SweepResults(tmp_path / "out"), runs, summary
 
 
 def test_half_a_sweep_has_the_same_lines_as_far_as_it_goes(half):
@@ -79,15 +78,6 @@ def test_parameters_are_numbers_where_they_all_are(load, tmp_path):
 def test_it_says_what_it_is(half):
     assert repr(half[0]).startswith("SweepResults('")
     assert "50 cells" in repr(half[0])
-
-
-def test_a_summary_on_disk_says_where_it_came_from(load, tmp_path):
-    with ThreadPoolExecutor(2) as pool:
-        run_sweep(load(), tmp_path / "out", executor=pool)
-    about = pl.read_parquet_metadata(tmp_path / "out" / "summary.parquet")["evenhand"]
-    assert '"seed": 7' in about
-    part = next((tmp_path / "out" / "parts").iterdir())
-    assert '"seed": 7' in pl.read_parquet_metadata(part)["evenhand"]
 
 
 def test_a_folder_is_read_by_its_name_and_not_as_a_pattern(load, tmp_path):
@@ -157,27 +147,27 @@ def test_each_horizon_of_a_trace_has_the_optimum_of_its_rounds(load, tmp_path):
         assert swept.regret("opt-nf", best).mean[-1] == pytest.approx(0.0, abs=1e-12)
 
 
-KEPT = Path(__file__).with_name("folder-of-version-1")
-
-
-def test_a_folder_is_read_as_it_was_written_and_nothing_is_drawn_or_solved_again(monkeypatch):
-    """Written once, by the first version of the format; every later version must read it."""
+def test_a_folder_is_read_and_nothing_is_drawn_or_solved_again(tmp_path, monkeypatch):
+    grid = Grid({"drawn": Generated(4, 2, 0.9, seed=1)}, ["priced", "lfg"], [10, 20], 3)
+    before = run_sweep(grid, tmp_path / "out", backend="threads").summary()
     for name in ("build", "__post_init__"):
         monkeypatch.setattr(Generated, name, lambda *given: 1 / 0)
     for module, name in ((_environment, "solve"), (_run, "checkpoints")):
         monkeypatch.setattr(module, name, lambda *given: 1 / 0)
-    found = SweepResults(KEPT)
-    wanted = json.loads(KEPT.with_suffix(".json").read_text(encoding="utf-8"))
-    assert found.summary().select(list(wanted[0])).to_dicts() == wanted
-    replayed = found.results("replayed", 20)
-    assert replayed.arms == ("a", "b")
-    assert replayed.floors.tolist() == [0.2, 0.3]
-    assert replayed.means.tolist() == [0.4, 0.6]
-    assert replayed.rounds[-1] == 20
+    found = SweepResults(tmp_path / "out")
+    assert found.summary().equals(before, null_equal=True)
     assert len(found.results("drawn", 10).means) == 4
-    assert found.summary()["largest_debt"].null_count() == found.cells
-    with pytest.raises(InputError, match="these results are older"):
-        replayed.anytime(replayed.labels[0])
+
+
+def test_parts_are_read_once_when_a_sweep_is_gone_on_with(tmp_path, monkeypatch):
+    grid = Grid({"drawn": Generated(4, 2, 0.9, seed=1)}, ["lfg"], 10, 3)
+    run_sweep(grid, tmp_path / "out", backend="threads")
+    reads = []
+    content = StoredPart.content
+    monkeypatch.setattr(StoredPart, "content", lambda part: reads.append(part) or content(part))
+    run_sweep(grid, tmp_path / "out", backend="threads", resume=True)
+    assert len(reads) == len(set(reads))
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"sweep.json", "parts"}
 
 
 def test_figures_of_every_moment_are_those_of_a_simulation(load):

@@ -35,15 +35,13 @@ def with_options(
     )
 
 
-def anytime_json(results: Results, label: str) -> dict[str, Any] | None:
-    """Return a policy's figures as ``--json`` prints them; None if they were not kept."""
-    return None if results.moments is None else results.anytime(label)._asdict()
+def anytime_json(results: Results, label: str) -> dict[str, Any]:
+    """Return a policy's figures as ``--json`` prints them."""
+    return results.anytime(label)._asdict()
 
 
 def anytime_table(results: Results) -> Table:
     """Return how every policy stood at every moment."""
-    if results.moments is None or results.marks is None:
-        return Table(box=None)
     burn_in, tolerance, window = results.marks
     table = Table(box=None, pad_edge=False)
     table.add_column("policy", style="bold")

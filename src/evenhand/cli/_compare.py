@@ -105,7 +105,7 @@ def grid_of(name: str, settings: Settings) -> Grid:
         settings.replications,
         settings.seed,
         settings.delay,
-        checkpoints=MANY_CHECKPOINTS,
+        checkpoints=settings.checkpoints or MANY_CHECKPOINTS,
         anytime=settings.anytime,
     )
 

@@ -37,6 +37,15 @@ def simulate(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Let --out replace earlier results.")
     ] = False,
+    horizon: Annotated[
+        int | None, typer.Option(help="Rounds of a run, instead of the file's.")
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(help="Independent repetitions, instead of the file's.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random numbers, instead of the file's.")
+    ] = None,
     burn_in: BurnInOption = None,
     tolerance: ToleranceOption = None,
     window: WindowOption = None,
@@ -49,10 +58,11 @@ def simulate(
         results = run_simulation(
             settings.environment,
             settings.policies,
-            horizon=settings.horizon,
-            replications=settings.replications,
-            seed=settings.seed,
+            horizon=settings.horizon if horizon is None else horizon,
+            replications=settings.replications if replications is None else replications,
+            seed=settings.seed if seed is None else seed,
             delay=settings.delay,
+            checkpoints=settings.checkpoints,
             anytime=with_options(settings.anytime, burn_in, tolerance, window),
         )
         if json:

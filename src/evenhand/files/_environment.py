@@ -40,8 +40,8 @@ def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
     one number for each. ``[rewards]`` has a ``kind`` (bernoulli or beta, with a concentration) or
     ``recorded``, a list or a CSV file again.
     """
-    problem = Problem.from_table(table, arm_keys=NATURE_KEYS)
     arms = arm_tables(table, NATURE_KEYS)
+    problem = Problem.from_arms(table, arms)
     rewards = _rewards(table.get("rewards", {}), problem.arms, folder)
     recorded = isinstance(rewards, Recorded)
     means = _from_arms(arms, "mean", instead="recorded rewards" if recorded else "")

@@ -26,23 +26,12 @@ from evenhand.core.plain import format_value
 from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files._environment import ENVIRONMENT_KEYS, environment_from, read_toml
-from evenhand.files._policies import policies_from
 from evenhand.files.describe import describe_environment
-from evenhand.files.simulation import Settings, anytime_from, delay_from
+from evenhand.files.simulation import SHARED_KEYS, Settings, shared_from
 from evenhand.generate import Generated
 from evenhand.policies.policy import Policy
 from evenhand.results import Anytime
 
-SHARED_KEYS = (
-    "horizon",
-    "horizons",
-    "policies",
-    "replications",
-    "seed",
-    "delay",
-    "checkpoints",
-    "anytime",
-)
 LIMIT_KEYS = ("policies", "horizons")
 MANY_SEEDS = 1_000_000
 GENERATE_KEYS = ("arms", "plays", "tightness", "seeds")
@@ -55,8 +44,8 @@ class GridTables(NamedTuple):
     instances: dict[str, Source]
     policies: dict[str, Policy]
     horizons: list[Any]
-    replications: Any
-    seed: Any
+    replications: int
+    seed: int
     delay: Delay
     checkpoints: Any
     limits: dict[str, dict[str, Any]]
@@ -88,17 +77,11 @@ def grid_from(table: Mapping[str, Any], folder: Path) -> GridTables:
         pairs += found
         limits |= {name: own for name, _ in found if own}
     check_different("instances", (name for name, _ in pairs))
-    instances = dict(pairs)
+    instances, shared = dict(pairs), shared_from(table)
     return GridTables(
-        instances,
-        policies_from(table["policies"]),
-        _horizons(table, instances),
-        table.get("replications", 1),
-        table.get("seed", 0),
-        delay_from(table.get("delay", 0)),
-        table.get("checkpoints"),
-        limits,
-        anytime_from(table.get("anytime", {})),
+        instances=instances,
+        limits=limits,
+        **{**shared._asdict(), "horizons": shared.horizons or _own_horizon(instances)},
     )
 
 
@@ -115,13 +98,8 @@ def describe_instance(name: str, source: Source) -> dict[str, Any]:
     return {"name": name, "generate": {**numbers, "seeds": seeds}}
 
 
-def _horizons(table: Mapping[str, Any], instances: Mapping[str, Source]) -> list[Any]:
-    """Return ``horizon`` or ``horizons``, alone or as a list; a trace's own length by default."""
-    if "horizon" in table and "horizons" in table:
-        raise InputError("horizon and horizons must not both be given: they are the same")
-    given = table.get("horizons", table.get("horizon"))
-    if given is not None:
-        return as_list("horizons", given)
+def _own_horizon(instances: Mapping[str, Source]) -> list[int]:
+    """Return the length of the trace, if that is the one instance."""
     traces = [source for source in instances.values() if isinstance(source, Environment)]
     if len(instances) == len(traces) == 1:
         return [traces[0].check_horizon(None)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.core.extras import load
+from evenhand.core.forms import Form
 from evenhand.core.sealed import (
     ARMS_FILE,
     PROVENANCE_FILE,
@@ -23,6 +24,8 @@ from evenhand.errors import InputError
 from evenhand.results._tables import arms_table, from_tables, rounds_table
 from evenhand.results.anytime import Marks
 
+FORM = Form("evenhand results", 1)
+
 if TYPE_CHECKING:
     from evenhand.results._results import Results
 
@@ -30,11 +33,12 @@ if TYPE_CHECKING:
 def write_results(results: Results, folder: Path, *, overwrite: bool) -> None:
     """Write both tables and their provenance, all of them or none."""
     heading = {
+        **FORM.write({}),
         "policies": dict(zip(results.labels, results.policies, strict=True)),
         "with_floors": results.with_floors,
         "without_floors": results.without_floors,
         "optima": None if results.optima is None else results.optima.tolist(),
-        "marks": None if results.marks is None else results.marks._asdict(),
+        "marks": results.marks._asdict(),
         "seconds": results.seconds,
         **results.provenance,
     }
@@ -51,7 +55,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     pl = load("polars")
     reading = PROVENANCE_FILE
     try:
-        heading = open_json((folder / PROVENANCE_FILE).read_bytes())
+        heading = FORM.read(open_json((folder / PROVENANCE_FILE).read_bytes()))
         tables = []
         for reading, seal in heading.pop("tables").items():
             content = (folder / reading).read_bytes()
@@ -69,7 +73,7 @@ def read_results(folder: Path) -> dict[str, Any]:
 def _fields(heading: dict[str, Any], *tables: Any) -> dict[str, Any]:
     """Put tables and their heading together again."""
     policies = heading.pop("policies")
-    optima, marks = heading.pop("optima", None), heading.pop("marks", None)
+    optima, marks = heading.pop("optima"), heading.pop("marks")
     return {
         **from_tables(len(policies), *tables),
         "labels": tuple(policies),
@@ -78,6 +82,6 @@ def _fields(heading: dict[str, Any], *tables: Any) -> dict[str, Any]:
         "without_floors": heading.pop("without_floors"),
         "seconds": heading.pop("seconds"),
         "optima": None if optima is None else np.array(optima),
-        "marks": None if marks is None else Marks(**marks),
+        "marks": Marks(**marks),
         "provenance": heading,
     }

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_known, check_whole
 from evenhand.errors import InputError
 from evenhand.results._files import read_results, write_results
 from evenhand.results._tables import arms_table, rounds_table
-from evenhand.results.anytime import AnytimeFigures, Marks, Moments
+from evenhand.results.anytime import RUN_LISTS, AnytimeFigures, Marks, Moments
 
 if TYPE_CHECKING:
     import polars
@@ -78,8 +79,7 @@ class Results:
     optima
         Opt-F per round up to each kept round, in a world that changes; None in one that does not.
     moments, marks
-        What was kept of every moment (policy x replication first), and what it is measured against;
-        None in files of before there was any. :meth:`anytime` tells.
+        What was kept of every moment (policy x replication first), and what it is measured against.
     """
 
     arms: tuple[str, ...]
@@ -96,9 +96,19 @@ class Results:
     without_floors: float
     seconds: float
     provenance: Mapping[str, Any]
+    moments: Moments
+    marks: Marks
     optima: Floats | None = None
-    moments: Moments | None = None
-    marks: Marks | None = None
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Results:
+        """Return results of the columns that a run leaves, :data:`RUN_COLUMNS`, and their facts.
+
+        A column has policies first, then replications.
+        """
+        moments = Moments(*(columns[name] for name in Moments._fields))
+        lists: dict[str, Any] = {name: columns[name] for name in RUN_LISTS}
+        return cls(**lists, moments=moments, **facts)
 
     @property
     def horizon(self) -> int:
@@ -171,7 +181,7 @@ class Results:
 
     def anytime(self, label: str) -> AnytimeFigures:
         """Return how a policy stood at every moment, not only at the end."""
-        place, (moments, marks) = self._index(label), self._moments()
+        place, moments, marks = self._index(label), self.moments, self.marks
         share = moments.behind[place, :, -1] / self.horizon
         return AnytimeFigures(
             largest_debt=_worst(moments.largest_debts[place]),
@@ -228,11 +238,6 @@ class Results:
         student = import_module("scipy.special").stdtrit
         return float(student(max(self.replications - 1, 1), 0.975))
 
-    def _moments(self) -> tuple[Moments, Marks]:
-        if self.moments is None or self.marks is None:
-            raise InputError("figures of every moment must have been kept; these results are older")
-        return self.moments, self.marks
-
     def _optimum(self) -> float | Floats:
         """Return what regret is against: one number, or one for each kept round."""
         if self.with_floors is None:
@@ -266,12 +271,9 @@ def _worst(by_arm: Floats) -> float:
     return float(by_arm.max(axis=1).mean())
 
 
-def _joined(parts: Sequence[Moments | None]) -> Moments | None:
-    """Return the moments of all replications; None if those of some are not known."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    return Moments(*(np.concatenate(arrays, axis=1) for arrays in zip(*known, strict=True)))
+def _joined(parts: Sequence[Moments]) -> Moments:
+    """Return the moments of all replications."""
+    return Moments(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
 
 
 def _standard_error(values: Floats) -> Floats:

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 def rounds_table(results: Results) -> polars.DataFrame:
     """Return one line per policy, replication and kept round."""
     shape = results.expected.shape
-    moments = {} if results.moments is None else {"behind": results.moments.behind.ravel()}
     table: polars.DataFrame = load("polars").DataFrame(
         {
             **_who(results, shape),
             "round": np.tile(results.rounds, shape[0] * shape[1]),
             "expected": results.expected.ravel(),
             "realised": results.realised.ravel(),
-            **moments,
+            "behind": results.moments.behind.ravel(),
         }
     )
     return table
@@ -34,8 +33,8 @@ def rounds_table(results: Results) -> polars.DataFrame:
 def arms_table(results: Results) -> polars.DataFrame:
     """Return one line per policy, replication and arm."""
     shape = results.played.shape
-    runs, moments = shape[0] * shape[1], results.moments
-    kept = {} if moments is None else {name: getattr(moments, name).ravel() for name in BY_ARM}
+    runs = shape[0] * shape[1]
+    kept = {name: getattr(results.moments, name).ravel() for name in BY_ARM}
     table: polars.DataFrame = load("polars").DataFrame(
         {
             **_who(results, shape),
@@ -61,19 +60,14 @@ def _who(results: Results, shape: tuple[int, ...]) -> dict[str, Any]:
 
 
 def from_tables(policies: int, rounds: polars.DataFrame, arms: polars.DataFrame) -> dict[str, Any]:
-    """Return the fields of results that are in their two tables.
-
-    Tables of before there were figures of every moment have none.
-    """
+    """Return the fields of results that are in their two tables."""
     wide = (policies, rounds["replication"].n_unique(), -1)
 
     def column(table: polars.DataFrame, name: str) -> Any:
         return table[name].to_numpy().reshape(wide)
 
-    moments = None
-    if "behind" in rounds.columns:
-        by_arm = [column(arms, name) for name in BY_ARM]
-        moments = Moments(column(rounds, "behind"), *by_arm)
+    by_arm = [column(arms, name) for name in BY_ARM]
+    moments = Moments(column(rounds, "behind"), *by_arm)
     return {
         "arms": tuple(column(arms, "arm")[0, 0].tolist()),
         "floors": column(arms, "floor")[0, 0],

@@ -98,6 +98,9 @@ class Moments(NamedTuple):
     window_shortfalls: Floats
 
 
+# What a run leaves: totals and tallies, and what was kept of every moment.
+RUN_LISTS = ("expected", "realised", "played", "estimates")
+RUN_COLUMNS = (*RUN_LISTS, *Moments._fields)
 # Those of them with one number for each arm.
 BY_ARM = Moments._fields[1:]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from evenhand.core.state import State, posterior_means
 from evenhand.environment import Environment
 from evenhand.policies.policy import Policy, PolicySetup
 from evenhand.results import Anytime
-from evenhand.results.anytime import USUAL, Moments
+from evenhand.results.anytime import USUAL
 from evenhand.simulation._tally import Tally, moments_of, new_tally
 
 
@@ -47,9 +47,11 @@ class Record(NamedTuple):
         """Each arm's mean as estimated in the end."""
         return posterior_means(self.state, self.half_life)
 
-    def moments(self, floors: Floats) -> Moments:
-        """Return what was kept of every moment."""
-        return moments_of(self.tally, floors, int(self.state.rounds[0]), self.behind)
+    def columns(self, floors: Floats) -> tuple[Any, ...]:
+        """Return what the run leaves, in the order of ``RUN_COLUMNS``."""
+        lists = self.expected, self.realised, self.state.played, self.estimates
+        rounds = int(self.state.rounds[0])
+        return *lists, *moments_of(self.tally, floors, rounds, self.behind)
 
 
 def new_record(run: Run) -> Record:

@@ -6,26 +6,36 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenhand.core.arrays import Integers
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import check_choice, check_whole
 from evenhand.core.delay import Delay, check_delay
 from evenhand.core.extras import load
 from evenhand.core.provenance import provenance
 from evenhand.environment import Environment
 from evenhand.files.describe import describe_simulation
-from evenhand.optimum.environment import Best, best_up_to
+from evenhand.files.simulation import check_checkpoints
+from evenhand.optimum.environment import best_up_to
 from evenhand.policies import Policy, label_policies
 from evenhand.results import Anytime, Results
-from evenhand.results.anytime import USUAL, Moments, check_anytime
+from evenhand.results.anytime import RUN_COLUMNS, USUAL, check_anytime
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation._progress import Listener, Progress
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Record, Run, Streams, Watch, checkpoints, new_watch, streams
+from evenhand.simulation.run import (
+    MANY_CHECKPOINTS,
+    Record,
+    Run,
+    Streams,
+    Watch,
+    new_watch,
+    streams,
+)
+from evenhand.simulation.run import checkpoints as kept_rounds
 
 Engine = Callable[[Run, Streams, Watch], Record]
 EngineName = Literal["compiled", "reference"]
@@ -41,6 +51,7 @@ def simulate(
     seed: int = 0,
     delay: Delay = 0,
     anytime: Anytime = USUAL,
+    checkpoints: tuple[int, int] | None = None,
     engine: EngineName = "compiled",
     workers: int | None = None,
     progress: bool | Listener = True,
@@ -62,6 +73,8 @@ def simulate(
         Rounds that feedback takes: a whole number, or :class:`~evenhand.Geometric`.
     anytime
         What the figures of every moment are measured against, see :class:`~evenhand.Anytime`.
+    checkpoints
+        At how many of the first and of the later rounds totals are kept; by default 100 and 400.
     engine
         ``"compiled"``, or ``"reference"`` for the readable specification; the same bits.
     workers
@@ -87,7 +100,9 @@ def simulate(
     delay = check_delay(delay)
     check_choice("engine", engine, ("compiled", "reference"))
     cores = worker_count(workers)
-    marks, kept = check_anytime(anytime).marks(horizon), checkpoints(horizon)
+    marks = check_anytime(anytime).marks(horizon)
+    first, later = MANY_CHECKPOINTS if checkpoints is None else check_checkpoints(checkpoints)
+    kept = kept_rounds(horizon, first, later)
     runs = [Run(environment, policy, horizon, kept, delay, anytime) for policy in labelled.values()]
     best, optima = best_up_to(environment, kept)
     play = load_engine(engine)
@@ -102,8 +117,29 @@ def simulate(
     settings = describe_simulation(
         environment, labelled, horizon, replications, seed, delay, anytime
     )
-    found = collect(environment, labelled, kept, records, best, seconds, provenance(settings))
-    return replace(found, optima=optima, marks=marks)
+    return Results.of_columns(
+        _columns(records, len(labelled), environment.problem.floors),
+        arms=environment.problem.arms,
+        floors=environment.problem.floors,
+        means=environment.means,
+        labels=tuple(labelled),
+        policies=tuple(policy.name for policy in labelled.values()),
+        rounds=kept,
+        with_floors=best.with_floors,
+        without_floors=best.without_floors,
+        seconds=seconds,
+        provenance=provenance(settings),
+        optima=optima,
+        marks=marks,
+    )
+
+
+def _columns(records: Sequence[Record], policies: int, floors: Floats) -> dict[str, NDArray[Any]]:
+    """Stack the records of all jobs: policies first, then replications."""
+    shape = (policies, len(records) // policies, -1)
+    rows = zip(*(record.columns(floors) for record in records), strict=True)
+    stacked = (np.array(column).reshape(shape) for column in rows)
+    return dict(zip(RUN_COLUMNS, stacked, strict=True))
 
 
 def load_engine(name: EngineName) -> Engine:
@@ -172,34 +208,3 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def collect(
-    environment: Environment,
-    policies: Mapping[str, Policy],
-    kept: Integers,
-    records: Sequence[Record],
-    best: Best,
-    seconds: float,
-    origin: dict[str, Any],
-) -> Results:
-    """Stack the records of all jobs: policies first, then replications."""
-    shape = (len(policies), len(records) // len(policies), -1)
-    moments = [record.moments(environment.problem.floors) for record in records]
-    return Results(
-        arms=environment.problem.arms,
-        floors=environment.problem.floors,
-        means=environment.means,
-        labels=tuple(policies),
-        policies=tuple(policy.name for policy in policies.values()),
-        rounds=kept,
-        expected=np.array([record.expected for record in records]).reshape(shape),
-        realised=np.array([record.realised for record in records]).reshape(shape),
-        played=np.array([record.state.played for record in records]).reshape(shape),
-        estimates=np.array([record.estimates for record in records]).reshape(shape),
-        with_floors=best.with_floors,
-        without_floors=best.without_floors,
-        seconds=seconds,
-        provenance=origin,
-        moments=Moments(*(np.array(m).reshape(shape) for m in zip(*moments, strict=True))),
-    )

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.extras import load
+from evenhand.core.forms import Form
 from evenhand.core.sealed import about_parquet
 from evenhand.errors import InputError
-from evenhand.results.anytime import Moments
+from evenhand.results.anytime import RUN_COLUMNS
 from evenhand.simulation.run import Record
 from evenhand.sweeps._instances import Prepared
 from evenhand.sweeps._versions import short_digest
@@ -24,8 +25,7 @@ from evenhand.sweeps._versions import short_digest
 if TYPE_CHECKING:
     import polars
 
-LISTS = ("expected", "realised", "played", "estimates")
-MOMENTS = Moments._fields
+FORM = Form("evenhand part", 1)
 
 
 class StoredPart(NamedTuple):
@@ -90,25 +90,23 @@ def line_of(
 ) -> tuple[Any, ...]:
     """Return the line of a run; the rounds kept, and the other facts, with a cell's first one."""
     problem, means = prepared.environment.problem, prepared.environment.means
-    found = record.expected, record.realised, record.state.played, record.estimates
-    moments = record.moments(problem.floors)
     facts: tuple[Any, ...] = (None,) * len(Facts._fields)
     if rounds is not None:
         of_arms = list(problem.arms), problem.floors.tolist(), means.tolist()
         optima = None if prepared.optima is None else prepared.optima.tolist()
         facts = rounds.tolist(), *of_arms, optima
-    return cell, replication, *prepared.best, *found, *moments, *facts
+    return cell, replication, *prepared.best, *record.columns(problem.floors), *facts
 
 
 def part_of(digest: str, runs: range) -> dict[str, Any]:
     """Return what a part says it is: the grid's digest, its runs, and how many lines it has."""
-    return {"grid": digest, "runs": [runs.start, runs.stop], "rows": len(runs)}
+    return FORM.write({"grid": digest, "runs": [runs.start, runs.stop], "rows": len(runs)})
 
 
 def check_part(content: bytes, runs: range, digest: str) -> dict[str, Any]:
     """Complain about a content that is damaged, or not those runs of this grid; return about it."""
-    about = about_parquet(content)
-    wanted = part_of(digest, runs)
+    about = FORM.read(about_parquet(content))
+    wanted = FORM.read(part_of(digest, runs))
     wrong = [key for key, value in wanted.items() if about.get(key) != value]
     if wrong:
         raise InputError(f"it is of another sweep, or of other runs: {', '.join(wrong)} differ")
@@ -120,24 +118,13 @@ def read_lines(content: bytes, runs: range, digest: str, replications: int) -> p
     pl = load("polars")
     about = check_part(content, runs, digest)
     try:
-        table = with_all_columns(pl.read_parquet(io.BytesIO(content)))
+        table: polars.DataFrame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise InputError(f"it cannot be read: {error}") from None
     numbers = table["cell"] * replications + table["replication"]
     if numbers.to_list() != list(runs):
         raise InputError("it holds other runs than it says")
     return table.with_columns(code=pl.lit(short_digest(about["versions"])))
-
-
-def with_all_columns(table: polars.DataFrame) -> polars.DataFrame:
-    """Return a part's table with today's columns; those that an older part has not are null."""
-    pl, columns = load("polars"), part_schema()
-    later = [*MOMENTS, "optima"]
-    missing = [
-        pl.lit(None, columns[name]).alias(name) for name in later if name not in table.columns
-    ]
-    complete: polars.DataFrame = table.with_columns(missing).select(list(columns))
-    return complete
 
 
 class InstanceRuns:
@@ -149,12 +136,11 @@ class InstanceRuns:
         self._code = table["code"].to_list()
         self._filled = np.flatnonzero(table["arms"].is_not_null().to_numpy())
         self._facts = table.select(Facts._fields).drop_nulls("arms").rows()
-        kept = [name for name in (*LISTS, *MOMENTS) if not table[name].null_count()]
-        self._flat = {name: table[name].explode().to_numpy() for name in kept}
+        self._flat = {name: table[name].explode().to_numpy() for name in RUN_COLUMNS}
         self._ends = {
-            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64) for name in kept
+            name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
+            for name in RUN_COLUMNS
         }
-        self.have_moments = "behind" in kept
 
     def of(self, number: int) -> range:
         """Return the lines that belong to a cell."""

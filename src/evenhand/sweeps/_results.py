@@ -10,20 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.core.checks import brief, check_known, check_whole
 from evenhand.core.extras import load
 from evenhand.core.provenance import version_differences
-from evenhand.core.sealed import sealed_parquet
-from evenhand.core.storage import write_bytes
 from evenhand.errors import InputError
 from evenhand.files.simulation import anytime_from
 from evenhand.results import Results
-from evenhand.results.anytime import Moments
+from evenhand.results.anytime import RUN_COLUMNS
 from evenhand.sweeps._parts import (
-    LISTS,
-    MOMENTS,
     InstanceRuns,
     StoredPart,
     part_schema,
@@ -34,7 +29,6 @@ from evenhand.sweeps._summary import FOUND, cell_columns, found_columns, paramet
 from evenhand.sweeps.cells import Place, numbering_of
 from evenhand.sweeps.folder import (
     ABOUT,
-    SUMMARY,
     in_order,
     named_parts,
     read_about,
@@ -91,7 +85,7 @@ class SweepResults:
             self.horizons = [check_whole("horizon", h, least=1) for h in settings["horizons"]]
             self.replications = check_whole("replications", settings["replications"], least=1)
             self._numbering = numbering_of(settings)
-            self._anytime = anytime_from(settings.get("anytime", {}))
+            self._anytime = anytime_from(settings["anytime"])
             if not self.cells:
                 raise ValueError("it has no cells")
         except (LookupError, TypeError, ValueError) as error:
@@ -216,11 +210,6 @@ class SweepResults:
         )
         return table
 
-    def save_summary(self) -> None:
-        """Write the summary beside the parts, with where it came from."""
-        if self.folder is not None:
-            write_bytes(self.folder / SUMMARY, sealed_parquet(self.summary(), self.about))
-
     def runs(self, instance: str | None = None) -> polars.DataFrame:
         """Return one line for each run, of one instance or of all, in the order of the grid."""
         return self._lines_of(instance).select(list(schema()))
@@ -262,24 +251,24 @@ class SweepResults:
         number = places[0].number
         facts, first = runs.facts(number), runs.of(number).start
 
-        def values(names: Sequence[str]) -> list[NDArray[Any]]:
-            return [np.array([runs.values(name, p.number) for p in places]) for name in names]
-
-        return Results(
+        columns = {
+            name: np.array([runs.values(name, place.number) for place in places])
+            for name in RUN_COLUMNS
+        }
+        return Results.of_columns(
+            columns,
             arms=facts.arms,
             floors=facts.floors,
             means=facts.means,
             labels=tuple(place.label for place in places),
             policies=tuple(self._names[place.label] for place in places),
             rounds=facts.rounds,
-            **dict(zip(LISTS, values(LISTS), strict=True)),
             with_floors=runs.table["with_floors"][first],
             without_floors=runs.table["without_floors"][first],
             seconds=float("nan"),
             provenance=self.about,
             optima=facts.optima,
-            moments=Moments(*values(MOMENTS)) if runs.have_moments else None,
-            marks=self._anytime.marks(places[0].horizon) if runs.have_moments else None,
+            marks=self._anytime.marks(places[0].horizon),
         )
 
 

@@ -82,9 +82,7 @@ def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, di
 
 
 def moment_columns(results: Results, label: str) -> tuple[float | None, ...]:
-    """Return the figures of every moment, of the arm that waited longest; none of an old part."""
-    if results.moments is None:
-        return (None,) * 5
+    """Return the figures of every moment, of the arm that waited longest."""
     found = results.anytime(label)
     return (
         found.largest_debt,

@@ -5,7 +5,6 @@
     sweep.json        the grid, where it came from, and the versions that have played it
     parts/            runs FIRST to STOP - 1 of the grid as FIRST-STOP.parquet
     failures.json     what was given up, if anything was
-    summary.parquet   one line a cell, written when the sweep has ended
     .lock             there while a sweep is writing
 
 A part appears by one rename, whole. Its name says which runs it holds, and so does its content,
@@ -22,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evenhand.core.checks import brief
+from evenhand.core.forms import Form
 from evenhand.core.provenance import provenance
 from evenhand.core.storage import (
     check_folder,
@@ -37,9 +36,9 @@ from evenhand.sweeps._versions import matching_of
 from evenhand.sweeps.grid import Grid
 
 ABOUT, PARTS, FAILURES = "sweep.json", "parts", "failures.json"
-SUMMARY, ASIDE = "summary.parquet", ".damaged"
+ASIDE = ".damaged"
 NAME = re.compile(r"(\d{12})-(\d{12})\.parquet")
-FORMAT, VERSION = "evenhand sweep", 1
+FORM = Form("evenhand sweep", 2)
 MANY = 8
 log = logging.getLogger(__name__)
 
@@ -60,8 +59,8 @@ def left(folder: Path, grid: Grid, *, any_version: bool) -> list[range]:
     return inspect(folder, grid).missing
 
 
-def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> list[range]:
-    """Complain about a folder that a sweep could not go into; return the runs that it lacks."""
+def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> None:
+    """Complain about a folder that a sweep could not go into."""
     with check_writable(folder):
         fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
@@ -71,7 +70,6 @@ def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> list[
     if not fresh:
         check_same(folder, describe(grid), any_version=any_version)
     check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
-    return [range(grid.runs)] if fresh else inspect(folder, grid).missing
 
 
 @contextmanager
@@ -98,7 +96,7 @@ def opened(folder: Path, grid: Grid, *, any_version: bool) -> Iterator[list[rang
 
 def about_grid(grid: Grid) -> dict[str, Any]:
     """Return what a folder says of itself when a sweep is begun in it."""
-    return {"format": FORMAT, "version": VERSION, **provenance({}), **describe(grid)}
+    return FORM.write({**provenance({}), **describe(grid)})
 
 
 def describe(grid: Grid) -> dict[str, Any]:
@@ -115,7 +113,7 @@ def note_versions(folder: Path, grid: Grid) -> None:
     known = [about["matching"], *about.get("also", [])]
     if here not in known:
         log.info("%s goes on with other versions than it was begun with", folder)
-        _write_about(folder, {**about, "also": [*known[1:], here]})
+        _write_about(folder, FORM.write({**about, "also": [*known[1:], here]}))
 
 
 def _write_about(folder: Path, about: Mapping[str, Any]) -> None:
@@ -171,16 +169,9 @@ def differences(there: object, here: object, place: str = "") -> Iterator[str]:
 def read_about(folder: Path) -> dict[str, Any]:
     """Return what a sweep is, or complain about a folder that holds none."""
     try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        ours = isinstance(about, dict) and about.get("format") == FORMAT
-        if ours and about.get("version") is not True and about.get("version") == VERSION:
-            return dict(about)
-        reason = f"{ABOUT} is damaged, or of something else"
-        if ours:
-            reason = (
-                f"{ABOUT} is of version {brief(about.get('version'))} of the format, and this "
-                f"package reads version {VERSION}"
-            )
+        return FORM.read(json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+    except InputError as error:
+        reason = f"{ABOUT}: {error}"
     except OSError as error:
         reason = f"{ABOUT}: {error.strerror}"
     except ValueError as error:
@@ -190,7 +181,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 def clear_rubble(folder: Path) -> None:
     """Remove what a sweep left that was killed while writing."""
-    for name in (ABOUT, FAILURES, SUMMARY, f"{PARTS}/*.parquet"):
+    for name in (ABOUT, FAILURES, f"{PARTS}/*.parquet"):
         place, _, file = name.rpartition("/")
         for path in (folder / place).glob(f".{file}.*"):
             path.unlink()

@@ -23,6 +23,7 @@ from evenhand.environment import Environment
 from evenhand.errors import InputError
 from evenhand.files.describe import describe_anytime, describe_delay, describe_policies
 from evenhand.files.grid import Source, describe_instance, read_grid
+from evenhand.files.simulation import check_checkpoints
 from evenhand.generate import Generated
 from evenhand.policies import Policy, label_policies
 from evenhand.results import Anytime
@@ -119,7 +120,10 @@ class Grid:
             ("replications", check_whole("replications", replications, least=1)),
             ("seed", check_whole("seed", seed, least=0)),
             ("delay", check_delay(delay)),
-            ("checkpoints", _check_checkpoints(checkpoints)),
+            (
+                "checkpoints",
+                check_checkpoints(FEW_CHECKPOINTS if checkpoints is None else checkpoints),
+            ),
             ("anytime", check_anytime(anytime)),
             ("_sources", dict(instances)),
         ):
@@ -186,8 +190,7 @@ class Grid:
             "seed": self.seed,
             "delay": describe_delay(self.delay),
             "checkpoints": list(self.checkpoints),
-            # The usual way is not said: folders of before there was any can be gone on with.
-            **({} if self.anytime == USUAL else {"anytime": describe_anytime(self.anytime)}),
+            "anytime": describe_anytime(self.anytime),
         }
 
     def _describe_instance(self, name: str) -> dict[str, Any]:
@@ -234,17 +237,6 @@ def _check_horizons(given: object) -> tuple[int, ...]:
     if len(set(horizons)) < len(horizons):
         fail("horizons", "different", list(horizons))
     return horizons
-
-
-def _check_checkpoints(given: object) -> tuple[int, int]:
-    values = as_list("checkpoints", FEW_CHECKPOINTS if given is None else given)
-    if len(values) != 2:
-        fail("checkpoints", "two numbers, of first and of later rounds", given)
-    first, later = values
-    return (
-        check_whole("first checkpoints", first, least=0),
-        check_whole("later checkpoints", later, least=1),
-    )
 
 
 def _check_limit(name: str, given: object, everything: Limit) -> Limit:
