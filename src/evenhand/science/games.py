@@ -21,7 +21,12 @@ LATE_FEEDBACK = "feedback 50 rounds late"
 MANY_ARMS = "many arms"
 OURS, FORGETTING = "priced", "priced, forgetting"
 FIXED_ETAS = (1, 10, 50, 200)
-VARIANTS = (FORGETTING, *(f"priced η={eta}" for eta in FIXED_ETAS))
+SURPLUSES = ("inf", 30, 3)
+VARIANTS = (
+    FORGETTING,
+    *(f"priced η={eta}" for eta in FIXED_ETAS),
+    *(f"priced surplus={surplus}" for surplus in SURPLUSES),
+)
 TIGHTNESS = (0.7, 0.97)
 CROWD, SHORTEST = (300, 5), 100
 PARTS_OF_HORIZON = (40, 10, 4)
@@ -71,8 +76,11 @@ class Scope:
 
 
 def policies(scope: Scope) -> dict[str, Policy]:
-    """Return all policies compared, and `priced` at fixed etas to see whether eta matters."""
+    """Return all policies compared, and `priced` at other etas and surpluses than its own."""
     made = {OURS: make_policy("priced")}
+    made |= {
+        f"priced surplus={surplus}": make_policy("priced", surplus=surplus) for surplus in SURPLUSES
+    }
     made |= {f"priced η={eta}": make_policy("priced", eta=eta) for eta in FIXED_ETAS}
     for name in ("tscsf-b", "lfg"):
         made |= {f"{name} η={eta}": make_policy(name, eta=eta) for eta in (1, 10, 100, "paper")}
