@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from evenhand import Environment, InputError, Problem, simulate
-from evenhand.core.jit import compiled, digest
+from evenhand.core.jit import compiled, digest, inlined
 from evenhand.core.round import REMEMBERING, round_of
 from evenhand.policies import lfg, tscsf_b
 from evenhand.simulation.kernel import play
@@ -120,3 +121,37 @@ def test_keyword_only_arguments_are_refused_with_the_rule():
     message = "function 'keyword_only' must be without keyword-only arguments"
     with pytest.raises(InputError, match=message):
         compiled(keyword_only)
+
+
+class Pair(NamedTuple):
+    left: float
+    right: float
+
+
+def scaled(pair, by):
+    """Return a pair's difference, scaled."""
+    difference = pair.left - pair.right
+    return abs(difference) * by
+
+
+def caller(left, right):
+    by = 2.0
+    found = scaled_(Pair(left, right), by)  # noqa: F821  (put in by the test)
+    return found + by
+
+
+def early(pair, by):
+    if by > 1.0:
+        return 0.0
+    return pair.left
+
+
+def test_a_body_stands_where_it_was_called_and_names_do_not_mix():
+    made = inlined(caller, "scaled_", scaled)
+    assert made(1.0, 4.0) == 8.0
+    assert compiled(made)(1.0, 4.0) == 8.0
+    assert "Pair" not in made.source
+
+
+def test_what_returns_in_between_is_called_instead():
+    assert inlined(caller, "scaled_", early)(1.0, 4.0) == 2.0

@@ -151,3 +151,23 @@ def test_a_missing_file_is_named(evenhand, tmp_path):
     assert done.returncode == 2
     assert "cannot read" in done.stderr
     assert "no.toml" in done.stderr
+
+
+def test_options_stand_in_for_what_the_file_says(evenhand, file, tmp_path):
+    given = ("--horizon", 30, "--replications", 3, "--seed", 9, "--out", tmp_path / "out")
+    assert evenhand("simulate", file, *given).returncode == 0
+    results = Results.load(tmp_path / "out")
+    assert (results.horizon, results.replications) == (30, 3)
+    assert results.provenance["settings"]["seed"] == 9
+    for option, rule in (("--horizon", "horizon must be"), ("--replications", "replications must")):
+        done = evenhand("simulate", file, option, 0)
+        assert done.returncode == 2
+        assert rule in done.stderr
+
+
+def test_a_file_may_say_which_rounds_are_kept(evenhand, file, tmp_path):
+    text = file.read_text(encoding="utf-8")
+    file.write_text("checkpoints = [2, 3]\n" + text, encoding="utf-8")
+    done = evenhand("simulate", file, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert len(Results.load(tmp_path / "out").rounds) <= 6

@@ -217,3 +217,25 @@ def test_an_arm_without_a_floor_waits_while_others_are_owed_plays():
     alone = 0.2 * 0.2 * 0.8 * 1_000
     assert agent.rates()["c"] * agent.rounds - before < alone + 30
     assert agent.debts()["a"] > 100
+
+
+@pytest.mark.parametrize("surplus", [10, "inf"])
+@pytest.mark.parametrize("rounds", [300, 3_000])
+def test_what_is_owed_to_an_arm_is_paid_after_its_floor_was_lowered_to_0(surplus, rounds):
+    """Asleep for 40 rounds at a floor of 0.3, it is owed 12 plays, of which none is forgotten."""
+    problem = Problem(["a", "b", "c"], plays=1, floors=[0.2, 0.3, 0.1])
+    agent = Agent(problem, make_policy("priced", surplus=surplus), seed=1)
+    means, rng = {"a": 0.8, "b": 0.1, "c": 0.3}, np.random.default_rng(0)
+
+    def play(count, awake=None):
+        for _ in range(count):
+            decision = agent.ask(awake)
+            rewards = {arm: float(rng.random() < means[arm]) for arm in decision.chosen}
+            agent.tell(decision.id, rewards)
+
+    play(rounds)
+    play(40, ["a", "c"])
+    assert agent.debts()["b"] > 8.0
+    agent.change("b", floor=0.0)
+    play(400)
+    assert agent.debts()["b"] == 0.0

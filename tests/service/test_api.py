@@ -616,3 +616,22 @@ def test_a_request_that_is_cut_off_decides_nothing(shelf):
 
     assert shelf.portal.call(call)[0]["status"] == 400
     assert counts(shelf)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "shown"),
+    [
+        ({"name": "tscsf-b", "eta": "inf"}, {"eta": "inf", "surplus": "inf", "half_life": "inf"}),
+        ({"name": "lfg", "eta": "inf"}, {"eta": "inf", "surplus": 0.0}),
+        ({"name": "tscsf-b", "debt": "reflected"}, {"eta": 10.0, "surplus": 0.0}),
+        ({"name": "priced", "half_life": None}, {"eta": "anytime", "half_life": "inf"}),
+    ],
+)
+def test_every_parameter_is_served_as_it_was_given(app, policy, shown):
+    made = app.put("/v1/bandits/x", json={**BODY, "policy": policy})
+    assert made.status_code == 201
+    found = app.get("/v1/bandits/x").json()["policy"]
+    assert {name: found[name] for name in shown} == shown
+    assert app.post("/v1/bandits/x/decisions", json={}).status_code == 201
+    label = app.get("/v1/bandits/x/state").json()["policy"]
+    assert ("eta=inf" in label) == (policy.get("eta") == "inf")
