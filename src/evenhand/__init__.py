@@ -5,109 +5,63 @@ from importlib import import_module
 # As in typing, which takes a while to load; type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from evenhand.agent import Agent, Decision, Deltas, Reason, Receipt
-    from evenhand.availability import Independent, Joint, Trace
-    from evenhand.client import AsyncClient, Client
-    from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded
-    from evenhand.errors import (
-        Certificate,
-        EvenhandError,
-        FeedbackError,
-        InfeasibleFloors,
-        InputError,
-        MissingExtra,
-        ServiceError,
-        SnapshotError,
-    )
-    from evenhand.generate import Generated, random_environment
-    from evenhand.optimum import Optimum, find_optimum
-    from evenhand.policies import Policy, make_policy, register_policy
-    from evenhand.problem import Problem
-    from evenhand.results import Anytime, Results
-    from evenhand.simulation import Geometric, simulate
-    from evenhand.sweeps import Grid, SweepResults, run_sweep
+    from evenhand.agent import Agent as Agent
+    from evenhand.agent import Decision as Decision
+    from evenhand.agent import Deltas as Deltas
+    from evenhand.agent import Reason as Reason
+    from evenhand.agent import Receipt as Receipt
+    from evenhand.availability import Independent as Independent
+    from evenhand.availability import Joint as Joint
+    from evenhand.availability import Trace as Trace
+    from evenhand.client import AsyncClient as AsyncClient
+    from evenhand.client import Client as Client
+    from evenhand.environment import Bernoulli as Bernoulli
+    from evenhand.environment import Beta as Beta
+    from evenhand.environment import Change as Change
+    from evenhand.environment import Environment as Environment
+    from evenhand.environment import Recorded as Recorded
+    from evenhand.errors import Certificate as Certificate
+    from evenhand.errors import EvenhandError as EvenhandError
+    from evenhand.errors import FeedbackError as FeedbackError
+    from evenhand.errors import InfeasibleFloors as InfeasibleFloors
+    from evenhand.errors import InputError as InputError
+    from evenhand.errors import MissingExtra as MissingExtra
+    from evenhand.errors import ServiceError as ServiceError
+    from evenhand.errors import SnapshotError as SnapshotError
+    from evenhand.generate import Generated as Generated
+    from evenhand.generate import random_environment as random_environment
+    from evenhand.optimum import Optimum as Optimum
+    from evenhand.optimum import find_optimum as find_optimum
+    from evenhand.policies import Policy as Policy
+    from evenhand.policies import make_policy as make_policy
+    from evenhand.policies import register_policy as register_policy
+    from evenhand.problem import Problem as Problem
+    from evenhand.results import Anytime as Anytime
+    from evenhand.results import Results as Results
+    from evenhand.simulation import Geometric as Geometric
+    from evenhand.simulation import simulate as simulate
+    from evenhand.sweeps import Grid as Grid
+    from evenhand.sweeps import SweepResults as SweepResults
+    from evenhand.sweeps import run_sweep as run_sweep
 
-_HOMES = {
-    "Agent": "agent",
-    "Anytime": "results",
-    "AsyncClient": "client",
-    "Bernoulli": "environment",
-    "Beta": "environment",
-    "Change": "environment",
-    "Certificate": "errors",
-    "Client": "client",
-    "Decision": "agent",
-    "Deltas": "agent",
-    "Environment": "environment",
-    "EvenhandError": "errors",
-    "FeedbackError": "errors",
-    "Generated": "generate",
-    "Geometric": "simulation",
-    "Grid": "sweeps",
-    "Independent": "availability",
-    "InfeasibleFloors": "errors",
-    "InputError": "errors",
-    "Joint": "availability",
-    "MissingExtra": "errors",
-    "Optimum": "optimum",
-    "Policy": "policies",
-    "Problem": "problem",
-    "Reason": "agent",
-    "Receipt": "agent",
-    "Recorded": "environment",
-    "Results": "results",
-    "ServiceError": "errors",
-    "SnapshotError": "errors",
-    "SweepResults": "sweeps",
-    "Trace": "availability",
-    "find_optimum": "optimum",
-    "make_policy": "policies",
-    "random_environment": "generate",
-    "register_policy": "policies",
-    "run_sweep": "sweeps",
-    "simulate": "simulation",
+# Where each public name is at home.
+_NAMES = {
+    "agent": "Agent Decision Deltas Reason Receipt",
+    "availability": "Independent Joint Trace",
+    "client": "AsyncClient Client",
+    "environment": "Bernoulli Beta Change Environment Recorded",
+    "errors": "Certificate EvenhandError FeedbackError InfeasibleFloors InputError MissingExtra "
+    "ServiceError SnapshotError",
+    "generate": "Generated random_environment",
+    "optimum": "Optimum find_optimum",
+    "policies": "Policy make_policy register_policy",
+    "problem": "Problem",
+    "results": "Anytime Results",
+    "simulation": "Geometric simulate",
+    "sweeps": "Grid SweepResults run_sweep",
 }
-
-__all__ = [
-    "Agent",
-    "Anytime",
-    "AsyncClient",
-    "Bernoulli",
-    "Beta",
-    "Certificate",
-    "Change",
-    "Client",
-    "Decision",
-    "Deltas",
-    "Environment",
-    "EvenhandError",
-    "FeedbackError",
-    "Generated",
-    "Geometric",
-    "Grid",
-    "Independent",
-    "InfeasibleFloors",
-    "InputError",
-    "Joint",
-    "MissingExtra",
-    "Optimum",
-    "Policy",
-    "Problem",
-    "Reason",
-    "Receipt",
-    "Recorded",
-    "Results",
-    "ServiceError",
-    "SnapshotError",
-    "SweepResults",
-    "Trace",
-    "find_optimum",
-    "make_policy",
-    "random_environment",
-    "register_policy",
-    "run_sweep",
-    "simulate",
-]
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> object:

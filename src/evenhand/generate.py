@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.core.arrays import Random
 from evenhand.core.checks import check_number, check_whole
 from evenhand.core.jit import compiled_if_large
 from evenhand.environment import Environment
@@ -16,7 +17,7 @@ __all__ = ["Generated", "random_environment"]
 
 
 def random_environment(
-    rng: np.random.Generator, arms: int, plays: int, tightness: float | tuple[float, float]
+    rng: Random, arms: int, plays: int, tightness: float | tuple[float, float]
 ) -> Environment:
     r"""Draw availability in [0.3, 1], means in [0.05, 0.95], and floors that can just be kept.
 

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand import Agent, InputError, Problem, SnapshotError, make_policy
 from evenhand.agent._columns import pack
-from evenhand.learner.record import DecisionRecord
+from evenhand.learner.decision import DecisionRecord
 from tests.agent.test_agent import SERVING, play, three_arms
 
 

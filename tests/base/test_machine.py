@@ -10,15 +10,14 @@ import pytest
 
 from evenhand import Environment, InputError, Problem, simulate
 from evenhand.core.jit import compiled, digest, inlined
-from evenhand.core.round import REMEMBERING, round_of
+from evenhand.core.round import round_of
 from evenhand.policies import lfg, tscsf_b
 from evenhand.simulation.kernel import play
 
 
 def test_the_name_depends_on_every_function_that_is_called():
     one, other, again = (
-        digest(play, play_round=round_of(policy.score, REMEMBERING))
-        for policy in (lfg, tscsf_b, lfg)
+        digest(play, play_round=round_of(policy.score)) for policy in (lfg, tscsf_b, lfg)
     )
     assert one != other
     assert one == again

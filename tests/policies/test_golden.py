@@ -9,7 +9,7 @@ import pytest
 
 from evenhand import make_policy
 from evenhand.core.choosing import choose
-from evenhand.core.round import draw_samples, learn, step_functions
+from evenhand.core.round import advance, draw_samples, learn
 from evenhand.core.schema import new
 from evenhand.core.state import DecisionView, State
 from evenhand.optimum import Awake
@@ -57,7 +57,7 @@ def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
         awake, chosen, scores = np.arange(arms), np.empty(arms, dtype=np.int64), np.empty(arms)
         score_awake(policy, scores, awake, state, arrays, constants, memory, script)
         count = choose(chosen, awake, scores, np.empty(arms), arrays.plays, script)
-        step_functions(policy.options).advance(state, arrays, awake, chosen[:count], policy.options)
+        advance(state, arrays, awake, chosen[:count], policy.options)
         for i in chosen[:count]:
             learn(state, i, rewards[t][i], t + 1, policy.options, script)
         steps.append((chosen[:count].tolist(), [max(round(debt, 9), 0.0) for debt in state.debts]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand import Agent, Environment, InputError, Problem, find_optimum, make_policy, simulate
-from evenhand.core.round import step_functions
+from evenhand.core.round import advance
 from evenhand.core.schema import new
 from evenhand.core.state import DecisionView, State, cumulative_debts
 from evenhand.optimum.mixture import mixture_chances
@@ -65,7 +65,6 @@ def test_pessimistic_queues_follow_the_tightened_floors():
 
 def test_a_pessimistic_queue_forgets_a_surplus_in_rounds_that_left_no_choice_too():
     policy, state = make_policy("pessimistic", base="ucb", eta=2.0, tightening=1.0), new(State, 2)
-    advance = step_functions(policy.options).advance
     for _ in range(3):
         advance(state, PROBLEM.arrays, np.array([0]), np.array([0]), policy.options)
     advance(state, PROBLEM.arrays, np.array([1]), np.array([1]), policy.options)

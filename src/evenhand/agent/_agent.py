@@ -17,12 +17,11 @@ from evenhand.core.schema import carried, copied
 from evenhand.errors import FeedbackError, InputError, SnapshotError
 from evenhand.learner.arm_table import kept_arms
 from evenhand.learner.awake import awake_indices, packed
-from evenhand.learner.decision import Decision, Reason, Receipt, awaited
+from evenhand.learner.decision import Decision, DecisionRecord, Reason, Receipt, awaited
 from evenhand.learner.engine import Compiled
 from evenhand.learner.feedback import END_WORDS, rule_on
 from evenhand.learner.learner import Learner
 from evenhand.learner.reasons import reasons
-from evenhand.learner.record import DecisionRecord
 from evenhand.policies import Policy
 from evenhand.problem import Problem
 
@@ -103,10 +102,7 @@ class Agent:
         return self._learner.engine.compiled
 
     def ask(
-        self,
-        awake: Iterable[str] | Iterable[int] | Masks | None = None,
-        *,
-        explain: bool = False,
+        self, awake: Iterable[str] | Iterable[int] | Masks | None = None, *, explain: bool = False
     ) -> Decision:
         """Decide which of the awake arms to play in this round.
 

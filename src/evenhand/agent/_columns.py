@@ -12,9 +12,8 @@ import numpy as np
 from evenhand.agent._decision_log import DecisionLog
 from evenhand.core.checks import LARGEST, check_whole
 from evenhand.learner.arm_table import ArmTable
-from evenhand.learner.decision import Reason
+from evenhand.learner.decision import DecisionRecord, Reason
 from evenhand.learner.feedback import END_WORDS
-from evenhand.learner.record import DecisionRecord
 from evenhand.learner.stored import table_columns, table_from
 
 ENDS = tuple(END_WORDS)

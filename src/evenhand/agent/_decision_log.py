@@ -8,8 +8,8 @@ from typing import Any
 
 from evenhand.core.checks import brief
 from evenhand.errors import FeedbackError
+from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.feedback import END_WORDS, Known
-from evenhand.learner.record import DecisionRecord
 
 PLAIN = frozenset([float, int, bool])
 
@@ -40,7 +40,9 @@ class DecisionLog:
         if not self._was_made(decision_id):
             return None
         record = self.records.get(int(decision_id))  # type: ignore[call-overload]
-        return Known((), {}, "", gone="forgotten") if record is None else record.known
+        if record is None:
+            return Known((), {}, "", gone="forgotten")
+        return Known(record.chosen, record.told, record.end)
 
     def plain_feedback(
         self, decision_id: object, rewards: object

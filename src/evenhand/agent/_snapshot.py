@@ -13,6 +13,7 @@ import numpy as np
 from evenhand.agent._columns import log_columns, log_from
 from evenhand.agent._decision_log import DecisionLog
 from evenhand.agent._deltas import ROUNDING, Deltas, check_deltas
+from evenhand.core.arrays import Random
 from evenhand.core.checks import fail
 from evenhand.core.forms import Form
 from evenhand.core.schema import fields_of, from_lists, to_lists
@@ -37,7 +38,7 @@ class Pieces(NamedTuple):
     memory: Any
     early: list[Deltas]
     log: DecisionLog
-    rng: np.random.Generator
+    rng: Random
 
 
 def write(pieces: Pieces) -> str:

@@ -1,4 +1,4 @@
-"""The command line: one file a command, loaded when it is called."""
+"""The command line: a file for each command, or for a few, loaded when it is called."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ _COMMANDS: Mapping[str, str] = {
     "compact": "Fold old events of a database into its counters.",
     "doctor": "Say what is installed and whether it works.",
 }
+_MODULES = dict.fromkeys(("verify", "export", "import", "compact"), "database")
 
 
 class _Commands(TyperGroup):
@@ -56,7 +57,7 @@ class _Commands(TyperGroup):
             return None
         with extras_named():
             python_name = cmd_name.replace("-", "_")
-            module = import_module(f"{__name__}._{python_name}")
+            module = import_module(f"{__name__}._{_MODULES.get(cmd_name, python_name)}")
         own = getattr(module, "app", None)
         if own is None:
             own = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -129,10 +129,7 @@ def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
             }
             for spot in rows
         ],
-        "optimum": {
-            "with_floors": results.with_floors,
-            "without_floors": results.without_floors,
-        },
+        "optimum": {"with_floors": results.with_floors, "without_floors": results.without_floors},
     }
 
 

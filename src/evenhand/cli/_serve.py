@@ -28,8 +28,7 @@ def serve(
     ] = None,
     port: Annotated[int | None, typer.Option(help="The port (default: 8321).")] = None,
     config: Annotated[
-        Path | None,
-        typer.Option(help="A TOML file with these and other settings.", metavar="FILE"),
+        Path | None, typer.Option(help="A TOML file with these and other settings.", metavar="FILE")
     ] = None,
 ) -> None:
     """Serve decisions over HTTP; Ctrl-C or SIGTERM ends it in order."""

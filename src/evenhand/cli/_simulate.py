@@ -92,10 +92,7 @@ def as_json(results: Results) -> dict[str, Any]:
             }
             for label, name in zip(results.labels, results.policies, strict=True)
         ],
-        "optimum": {
-            "with_floors": results.with_floors,
-            "without_floors": results.without_floors,
-        },
+        "optimum": {"with_floors": results.with_floors, "without_floors": results.without_floors},
         "rounds_per_second": results.rounds_per_second,
     }
 

@@ -30,8 +30,7 @@ WorkersOption = Annotated[
 ]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")]
 AnyVersionOption = Annotated[
-    bool,
-    typer.Option("--any-version", help="Go on also with what other code has begun."),
+    bool, typer.Option("--any-version", help="Go on also with what other code has begun.")
 ]
 
 

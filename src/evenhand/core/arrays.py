@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Masks: TypeAlias = NDArray[np.bool_]
+Random: TypeAlias = np.random.Generator
 
 
 Entry = TypeVar("Entry", bound=np.generic)

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers, Random
 
 FEW_PLAYS = 16
 
 
 def choose(
-    chosen: Integers,
-    awake: Integers,
-    scores: Floats,
-    scratch: Floats,
-    plays: int,
-    rng: np.random.Generator,
+    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int, rng: Random
 ) -> int:
     """Write the ``plays`` awake arms with the best scores in ascending order; return how many.
 
@@ -47,12 +42,7 @@ def choose(
 
 
 def choose_clear(
-    chosen: Integers,
-    awake: Integers,
-    scores: Floats,
-    scratch: Floats,
-    plays: int,
-    rng: np.random.Generator,
+    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int, rng: Random
 ) -> int:
     """Do as :func:`choose` where no arms tie for the last plays; else return -1.
 

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
+from evenhand.core.arrays import Random
 from evenhand.core.checks import POSITIVE, brief, check_number, check_whole
 from evenhand.errors import InputError
 
@@ -63,7 +62,7 @@ def check_delay(delay: object) -> Delay:
     return delay if isinstance(delay, Geometric) else as_wait(delay).fixed
 
 
-def draw_wait(wait: Wait, rng: np.random.Generator) -> int:
+def draw_wait(wait: Wait, rng: Random) -> int:
     """Return how many rounds this round's feedback takes: one draw a round, for all its arms."""
     if wait.log_stay == 0.0:
         return wait.fixed

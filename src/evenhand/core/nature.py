@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers, Masks, frozen
+from evenhand.core.arrays import Floats, Integers, Masks, Random, frozen
 
 
 class Awake(NamedTuple):
@@ -70,7 +70,7 @@ def change_nature(awake: Awake, payoffs: Payoffs, changes: Changes, number: int)
         payoffs.values[i] = changes.values[number, i]
 
 
-def draw_awake(here: Integers, awake: Awake, now: int, rng: np.random.Generator) -> int:
+def draw_awake(here: Integers, awake: Awake, now: int, rng: Random) -> int:
     """Write the indices of this round's awake arms in ascending order; return how many.
 
     One uniform number per arm (independent), one per round (joint table), none (trace).
@@ -98,7 +98,7 @@ def draw_awake(here: Integers, awake: Awake, now: int, rng: np.random.Generator)
     return count
 
 
-def draw_rewards(rewards: Floats, payoffs: Payoffs, now: int, rng: np.random.Generator) -> None:
+def draw_rewards(rewards: Floats, payoffs: Payoffs, now: int, rng: Random) -> None:
     """Write every arm's reward for this round, played or not, so that all policies face the same.
 
     Bernoulli: 1 with probability u_i. Beta with concentration c: Beta(c u_i, c (1 - u_i)), and u_i

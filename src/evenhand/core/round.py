@@ -15,9 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.choosing import choose
 from evenhand.core.fading import EPOCH, round_weight
 from evenhand.core.jit import inlined, interpreted
@@ -65,7 +63,7 @@ def play_round(
     options: StepOptions,
     constants: Any,
     memory: Any,
-    rng: np.random.Generator,
+    rng: Random,
 ) -> int:
     """Play a round: write the arms to play into ``chosen``, advance, return how many they are.
 
@@ -84,30 +82,22 @@ def play_round(
     return count
 
 
-def score(
-    scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: np.random.Generator
-) -> None:
+def score(scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: Random) -> None:
     """Leave the scores as they are; a policy's own function stands in for this one."""
 
 
-def never(scores: Floats, awake: Integers, options: StepOptions, rng: np.random.Generator) -> bool:
+def never(scores: Floats, awake: Integers, options: StepOptions, rng: Random) -> bool:
     """Explore never; or it has been decided elsewhere."""
     return False
 
 
 def given_samples(
-    samples: Floats,
-    awake: Integers,
-    state: State,
-    options: StepOptions,
-    rng: np.random.Generator,
+    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: Random
 ) -> None:
     """Leave the samples as they are."""
 
 
-def explore(
-    scores: Floats, awake: Integers, options: StepOptions, rng: np.random.Generator
-) -> bool:
+def explore(scores: Floats, awake: Integers, options: StepOptions, rng: Random) -> bool:
     """Write random scores with the chance of exploration; say whether that was done."""
     if options.exploration == 0.0 or rng.random() >= options.exploration:
         return False
@@ -117,20 +107,9 @@ def explore(
 
 
 def draw_samples(
-    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: np.random.Generator
+    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: Random
 ) -> None:
     """Draw theta_i of every awake arm from its Beta posterior, if the policy wants samples."""
-    if options.sampled:
-        for j in range(awake.size):
-            i = awake[j]
-            successes = state.reward_sums[i]
-            samples[j] = rng.beta(1.0 + successes, 1.0 + state.feedbacks[i] - successes)
-
-
-def draw_faded_samples(
-    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: np.random.Generator
-) -> None:
-    """Do as :func:`draw_samples`, with posteriors that fade."""
     if not options.sampled:
         return
     now = faded(state, options.half_life)
@@ -148,27 +127,17 @@ def advance(
     .. math:: Q_i \leftarrow \max(Q_i + k_i - d_i, -\text{surplus})
 
     with d_i = 1 if the arm was played: Eq. (5) with an infinite surplus, Li et al. (2019) with 0.
+    Where a policy forgets, the round weighs more than all before it; debts that are tightened grow
+    by a little more than the floors.
     """
-    count_round(state, problem, awake, chosen, options, 1.0, 1.0)
-
-
-def advance_tightened(
-    state: State, problem: ProblemArrays, awake: Integers, chosen: Integers, options: StepOptions
-) -> None:
-    """Do as :func:`advance`, where debts grow by a little more than the floors."""
-    growth = tightened(options.tightening, state.rounds[0] + 1)
-    count_round(state, problem, awake, chosen, options, 1.0, growth)
-
-
-def advance_fading(
-    state: State, problem: ProblemArrays, awake: Integers, chosen: Integers, options: StepOptions
-) -> None:
-    """Do as :func:`advance`, where the round weighs more than all before it."""
-    time = state.rounds[0] + state.cancelled[0] + 1
-    if time / options.half_life > state.epoch[0] + EPOCH:
-        begin_epoch(state, math.floor(time / options.half_life))
-    weight = round_weight(time, state.epoch[0], options.half_life)
-    growth = tightened(options.tightening, state.rounds[0] + 1)
+    weight, growth = 1.0, 1.0
+    if options.half_life < math.inf:
+        time = state.rounds[0] + state.cancelled[0] + 1
+        if time / options.half_life > state.epoch[0] + EPOCH:
+            begin_epoch(state, math.floor(time / options.half_life))
+        weight = round_weight(time, state.epoch[0], options.half_life)
+    if options.tightening > 0.0:
+        growth = tightened(options.tightening, state.rounds[0] + 1)
     count_round(state, problem, awake, chosen, options, weight, growth)
 
 
@@ -220,28 +189,12 @@ def begin_epoch(state: State, epoch: int) -> None:
 
 
 def learn(
-    state: State,
-    arm: int,
-    reward: float,
-    round_: int,
-    options: StepOptions,
-    rng: np.random.Generator,
+    state: State, arm: int, reward: float, round_: int, options: StepOptions, rng: Random
 ) -> None:
-    """Take in one reward, Eq. (4); binarised, it first becomes a coin flip."""
-    if options.binarised:
-        reward = flipped(reward, rng)
-    add_reward(state.feedbacks, state.reward_sums, arm, reward, 1.0)
+    """Take in one reward, Eq. (4), which weighs what the round of its decision does.
 
-
-def learn_fading(
-    state: State,
-    arm: int,
-    reward: float,
-    round_: int,
-    options: StepOptions,
-    rng: np.random.Generator,
-) -> None:
-    """Do as :func:`learn`, where a reward weighs what the round of its decision does."""
+    Binarised, it first becomes a coin flip.
+    """
     if options.binarised:
         reward = flipped(reward, rng)
     weight = round_weight(round_, state.epoch[0], options.half_life)
@@ -256,39 +209,14 @@ def add_reward(
     reward_sums[arm] += weight * reward
 
 
-def flipped(reward: float, rng: np.random.Generator) -> float:
+def flipped(reward: float, rng: Random) -> float:
     """Return 1 with the probability of a reward, else 0; a reward of 0 or 1 needs no draw."""
     if 0.0 < reward < 1.0:
         return 1.0 if rng.random() < reward else 0.0
     return reward
 
 
-class StepFunctions(NamedTuple):
-    """The steps that differ with the options: what compiles is as short as can be."""
-
-    draw_samples: Callable[..., None]
-    advance: Callable[..., None]
-    learn: Callable[..., None]
-
-
-REMEMBERING = StepFunctions(draw_samples, advance, learn)
-TIGHTENED = StepFunctions(draw_samples, advance_tightened, learn)
-FADING = StepFunctions(draw_faded_samples, advance_fading, learn_fading)
-
-
-def step_functions(options: StepOptions) -> StepFunctions:
-    """Return the steps of a policy that forgets, that tightens its debts, or that does neither.
-
-    >>> step_functions(StepOptions(sampled=True)) is REMEMBERING
-    True
-    """
-    if options.half_life < math.inf:
-        return FADING
-    return TIGHTENED if options.tightening > 0.0 else REMEMBERING
-
-
 @cache
-def round_of(score: Callable[..., None], steps: StepFunctions, **given: Any) -> Callable[..., int]:
-    """Return :func:`play_round` with a policy's functions in it; ``given`` replaces others."""
-    own = {"draw_samples": steps.draw_samples, "advance": steps.advance}
-    return interpreted(inlined(play_round, "score", score), **{**own, **given})
+def round_of(score: Callable[..., None], **given: Any) -> Callable[..., int]:
+    """Return :func:`play_round` with a policy's scores in it; ``given`` replaces other steps."""
+    return interpreted(inlined(play_round, "score", score), **given)

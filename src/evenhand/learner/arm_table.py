@@ -82,10 +82,7 @@ def first_table(problem: Problem) -> ArmTable:
 
 
 def make_table(
-    problem: Problem,
-    arrays: ProblemArrays,
-    clock: ArmClock,
-    position: dict[str, int] | None = None,
+    problem: Problem, arrays: ProblemArrays, clock: ArmClock, position: dict[str, int] | None = None
 ) -> ArmTable:
     """Return a table, with what follows from the rest; the same arms share their positions."""
     kept = arrays._replace(

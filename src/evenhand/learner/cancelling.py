@@ -12,7 +12,8 @@ from evenhand.core.fading import round_weight
 from evenhand.core.round import StepOptions, tightened
 from evenhand.core.state import State, cumulative_debts
 from evenhand.learner.arm_table import ArmTable, without_round
-from evenhand.learner.record import DecisionRecord
+from evenhand.learner.awake import unpacked
+from evenhand.learner.decision import DecisionRecord
 
 
 def cancel_decision(
@@ -33,7 +34,7 @@ def cancel_decision(
     if options.surplus < math.inf:
         corrections = _corrections(record, later, table, options.tightening, lowest)
     weight = round_weight(record.time, int(state.epoch[0]), options.half_life)
-    awake = _present(record.table, record.awake_indices(), table, record.number)
+    awake = _present(record.table, unpacked(record.awake, record.table), table, record.number)
     chosen = _present(record.table, record.indices, table, record.number)
     if record.time < state.rounds[0] + state.cancelled[0]:
         state.cancelled[0] += 1

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from evenhand.core.arrays import Floats, Integers
+    from evenhand.learner.arm_table import ArmTable
 
 End: TypeAlias = Literal["", "cancelled", "expired"]
 
@@ -118,3 +122,38 @@ class Receipt(NamedTuple):
 def awaited(chosen: Sequence[str], told: Mapping[str, float]) -> tuple[str, ...]:
     """Return the chosen arms whose rewards have not been told."""
     return tuple(arm for arm in chosen if arm not in told)
+
+
+@dataclass(slots=True)
+class DecisionRecord:
+    """A decision as it is remembered.
+
+    ``number`` counts decisions, ``round`` those that were not cancelled, and ``time`` is the round
+    if none had been cancelled before, by which its rewards are weighed. ``table``, ``indices`` and
+    ``awake`` say which arms were chosen and awake (None: everyone), and ``before`` what was owed to
+    the chosen ones, where debts forget plays.
+    """
+
+    number: int
+    round: int
+    time: int
+    chosen: tuple[str, ...]
+    indices: Integers
+    table: ArmTable
+    awake: bytes | None = None
+    before: Floats | None = None
+    reasons: tuple[Reason, ...] | None = None
+    rewards: list[float | None] | None = None
+    end: End = ""
+
+    @property
+    def told(self) -> dict[str, float]:
+        """The rewards told so far."""
+        pairs = zip(self.chosen, self.rewards or (), strict=self.rewards is not None)
+        return {arm: reward for arm, reward in pairs if reward is not None}
+
+    def tell(self, rewards: Mapping[str, float]) -> None:
+        """Note rewards as told."""
+        known = self.rewards or [None] * len(self.chosen)
+        pairs = zip(self.chosen, known, strict=True)
+        self.rewards = [rewards.get(arm, before) for arm, before in pairs]

@@ -16,14 +16,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.checks import fail
 from evenhand.core.choosing import choose_clear
 from evenhand.core.extras import load
 from evenhand.core.fading import round_weight
 from evenhand.core.jit import compiled, interpreted
 from evenhand.core.round import (
-    StepFunctions,
     StepOptions,
     add_reward,
     explore,
@@ -32,7 +31,6 @@ from evenhand.core.round import (
     never,
     play_round,
     round_of,
-    step_functions,
 )
 from evenhand.core.round import score as keep_scores
 from evenhand.core.schema import block_count, block_reader, copied, in_blocks
@@ -87,7 +85,7 @@ class DecisionEngine:
         self._options, self._own = policy.options, policy.randomness in ("own", "both")
         self._exploring = self._options.exploration > 0.0
         kinds: Any = type(constants), type(self.memory), len(constants)
-        made = engine_functions(policy.score, step_functions(self._options), *kinds, self.compiled)
+        made = engine_functions(policy.score, *kinds, self.compiled)
         self._decide, self._settle, self._decide_each, self._learn_all = made
         self._scores, self._scratch = self._buffers = np.zeros((2, arms))
         self._none, self._most = np.empty(0), min(problem.plays, arms)
@@ -111,7 +109,7 @@ class DecisionEngine:
         self._posteriors = np.array(posterior(self.state, everyone, np.inf))
         self.alphas, self.betas = self._posteriors
 
-    def decide(self, awake: Integers, rng: np.random.Generator) -> Drawn:
+    def decide(self, awake: Integers, rng: Random) -> Drawn:
         """Choose arms, and advance clock and debts."""
         samples = scores = self._none
         if awake.size > self._problem.plays:
@@ -127,7 +125,7 @@ class DecisionEngine:
             chosen = chosen[:count]
         return chosen, self._scratch, samples, scores
 
-    def decide_many(self, count: int, awake: Integers, rng: np.random.Generator) -> Many | None:
+    def decide_many(self, count: int, awake: Integers, rng: Random) -> Many | None:
         """Choose arms for many decisions in a row with the same arms awake, in one call.
 
         The choices are those that as many calls of :meth:`decide` would make. None if that cannot
@@ -155,9 +153,7 @@ class DecisionEngine:
             found.samples.extend(samples[: made + 1])
         return found
 
-    def learn(
-        self, arms: Integers, rewards: Sequence[Any], round_: int, rng: np.random.Generator
-    ) -> bool:
+    def learn(self, arms: Integers, rewards: Sequence[Any], round_: int, rng: Random) -> bool:
         """Take in rewards of a decision of a round, in the order of its arms.
 
         If one of them is not in [0, 1] nothing is taken in, and the answer is False.
@@ -178,7 +174,7 @@ class DecisionEngine:
         taken: bool = self._learn_all(*sums, self._posteriors, arms, told, weight)
         return taken
 
-    def _drawn(self, awake: Integers, rng: np.random.Generator) -> Floats:
+    def _drawn(self, awake: Integers, rng: Random) -> Floats:
         """Return a sample of every awake arm; none for a policy that scores without."""
         if not self._options.sampled:
             return self._none
@@ -193,7 +189,7 @@ class DecisionEngine:
         found: Floats = rng.beta(alphas, betas)
         return found
 
-    def _settled(self, awake: Integers, rng: np.random.Generator) -> Integers:
+    def _settled(self, awake: Integers, rng: Random) -> Integers:
         """Choose by scores among which some may tie, and advance."""
         chosen = np.empty(awake.size, dtype=np.int64)
         count = self._settle(chosen, awake, self._none, rng, self._buffers, *self._numbers)
@@ -218,20 +214,15 @@ class DecisionEngine:
 
 @cache
 def engine_functions(
-    score: Callable[..., None],
-    steps: StepFunctions,
-    constants: Any,
-    memory: Any,
-    size: int,
-    machine: bool,
+    score: Callable[..., None], constants: Any, memory: Any, size: int, machine: bool
 ) -> tuple[Callable[..., Any], ...]:
     """Return what decides, decides where arms tie, decides many times, and learns.
 
     Samples are drawn, and exploration is decided, before; ``size`` is the number of constants.
     """
     aside = {"explore": never, "draw_samples": given_samples}
-    clear = round_of(score, steps, choose=choose_clear, **aside)
-    settle = round_of(keep_scores, steps, **aside)
+    clear = round_of(score, choose=choose_clear, **aside)
+    settle = round_of(keep_scores, **aside)
     one, other = (interpreted(decide, play_round=round_) for round_ in (clear, settle))
     if not machine:
         return one, other, interpreted(decide_each, decide=one), learn_all

@@ -24,9 +24,9 @@ from evenhand.core.state import (
 from evenhand.learner import arm_table as tables
 from evenhand.learner.arm_table import ArmTable, first_table, kept_arms
 from evenhand.learner.cancelling import cancel_decision
+from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.engine import Compiled, DecisionEngine, Drawn, Many
 from evenhand.learner.reasons import Basis, prices_of
-from evenhand.learner.record import DecisionRecord
 from evenhand.optimum.feasibility import attainable
 from evenhand.policies import Policy, PolicySetup, make_policy
 from evenhand.problem import Problem

@@ -174,9 +174,7 @@ OPT_NF_BELOW_OPT_F = Rule(
     "The regret of the exact optimum without floors is {bound}.", NEGATIVE, _opt_nf
 )
 BELOW_LFG_EVERYWHERE = Rule(
-    "LFG's R(T) minus TSCSF-B's, paired by replication, is {bound} in every panel.",
-    POSITIVE,
-    _gaps,
+    "LFG's R(T) minus TSCSF-B's, paired by replication, is {bound} in every panel.", POSITIVE, _gaps
 )
 GAP_LARGER_IN_SETTING_2 = Rule(
     "The smallest gap of setting 2 minus the largest gap of setting 1 is {bound}.",

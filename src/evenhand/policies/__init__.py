@@ -2,10 +2,14 @@
 
 from evenhand.core.schema import Column
 from evenhand.core.state import DecisionView, ProblemArrays, State
-from evenhand.policies.labels import label_policies
 from evenhand.policies.policy import Policy, PolicySetup
 from evenhand.policies.probabilities import Lines
-from evenhand.policies.registry import make_policy, register_policy, registered_policies
+from evenhand.policies.registry import (
+    label_policies,
+    make_policy,
+    register_policy,
+    registered_policies,
+)
 
 __all__ = [
     "Column",

@@ -56,7 +56,6 @@ class WithBase(WithSamples):
 
     @property
     def randomness(self) -> Randomness:
-        """Whether samples are drawn: not for upper bounds."""
         return "samples" if self.base == "thompson" else "none"
 
     @property

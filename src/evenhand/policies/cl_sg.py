@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import POSITIVE, check_number
 from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import WithEta
@@ -24,11 +24,7 @@ class ClSgConstants(NamedTuple):
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: ClSgConstants,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: ClSgConstants, memory: NoMemory, rng: Random
 ) -> None:
     """Score ``Q_i / eta + w_i (mean_i + z sqrt(gamma ln t / (h_i + 1)))`` with one z for all."""
     score_seed(scores, view, constants, rng.standard_normal())
@@ -89,11 +85,9 @@ class ClSg(WithEta):
         object.__setattr__(self, "gamma", gamma)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return eta and gamma."""
         return ClSgConstants(self.eta_for(setup), self.gamma)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
-        """Return the probabilities over all seeds, in which every score is a line."""
         low, high = np.zeros((2, view.awake.size))
         score_seed(low, view, constants, 0.0)
         score_seed(high, view, constants, 1.0)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import Limits, check_number
 from evenhand.core.state import DecisionView
 from evenhand.policies._base_learner import Base, WithBase, base_values
@@ -24,11 +22,7 @@ class FairLearnConstants(NamedTuple):
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: FairLearnConstants,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: FairLearnConstants, memory: NoMemory, rng: Random
 ) -> None:
     """Score ``above + Q_i`` if an arm is owed more than alpha plays, else ``w_i estimate_i``."""
     base_values(scores, view, constants.base)
@@ -81,6 +75,5 @@ class FairLearn(WithBase, WithSurplus):
         object.__setattr__(self, "alpha", alpha)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return alpha, and a score that no base learner gives."""
         above = 1.0 + float(setup.problem.weights.max())
         return FairLearnConstants(self.alpha, above, self.learner)

@@ -46,7 +46,6 @@ class WithSurplus(Policy):
 
     @property
     def options(self) -> StepOptions:
-        """How the steps of a round are done for this policy."""
         return super().options._replace(surplus=self.surplus)
 
 
@@ -67,7 +66,6 @@ class WithEta(WithSurplus):
         object.__setattr__(self, "eta", found)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return eta as a number."""
         return EtaOnly(self.eta_for(setup))
 
     def eta_for(self, setup: PolicySetup) -> float:
@@ -104,12 +102,10 @@ class WithSamples(Policy):
 
     @property
     def randomness(self) -> Randomness:
-        """Samples."""
         return "samples"
 
     @property
     def options(self) -> StepOptions:
-        """How the steps of a round are done for this policy."""
         binarised = self.rewards == "binarised"
         return super().options._replace(binarised=binarised, half_life=self.half_life)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import WithSamples, WithSurplus
 from evenhand.policies.policy import NoConstants, NoMemory
@@ -15,11 +15,7 @@ from evenhand.policies.probabilities import Lines
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: NoConstants,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: NoConstants, memory: NoMemory, rng: Random
 ) -> None:
     """Score an arm's place in the order by debt, then by ``w_i theta_i``.
 
@@ -71,7 +67,6 @@ class FloorFirst(WithSamples, WithSurplus):
     score = staticmethod(score)
 
     def lines(self, view: DecisionView, constants: Any, memory: Any) -> Lines:
-        """Return the weighted samples in tiers of equal debt."""
         debts = np.maximum(view.state.debts[view.awake], 0.0)
         weights = view.problem.weights[view.awake]
         return Lines(debts, np.zeros(debts.size), weights)

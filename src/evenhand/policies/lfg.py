@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import EtaOnly, WithEta
 from evenhand.policies.policy import NoMemory
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: EtaOnly,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: EtaOnly, memory: NoMemory, rng: Random
 ) -> None:
     """Score ``Q_i / eta + w_i ubar_i`` with ubar_i the truncated upper confidence bound."""
     spread = 1.5 * math.log(view.state.rounds[0] + 1)

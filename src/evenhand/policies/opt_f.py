@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.state import DecisionView
 from evenhand.optimum.mixture import Mixture
 from evenhand.optimum.solver import solve_mixture
@@ -15,17 +15,13 @@ from evenhand.policies.policy import NoMemory, Policy, PolicySetup
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: Mixture,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: Mixture, memory: NoMemory, rng: Random
 ) -> None:
     """Score an arm's place in this round's priority order."""
     score_mixture(scores, view.awake, constants, rng)
 
 
-def score_mixture(scores: Floats, awake: Integers, mixture: Any, rng: np.random.Generator) -> None:
+def score_mixture(scores: Floats, awake: Integers, mixture: Any, rng: Random) -> None:
     """Write an arm's place in the order drawn from a mixture: one draw per block with a choice."""
     blocks = mixture.first.size - 1
     drawn = np.empty(blocks, dtype=np.int64)
@@ -70,7 +66,6 @@ class OptF(Policy):
     knows_nature = True
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return the mixture; infeasible floors are refused with their certificate."""
         problem, secrets = setup.problem, self.secrets(setup)
         values = problem.weights * secrets.means
         return solve_mixture(values, problem.floors, problem.plays, secrets.awake, problem.arms)

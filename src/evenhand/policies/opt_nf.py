@@ -33,5 +33,4 @@ class OptNf(Policy):
     knows_nature = True
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return the means with an infinite eta: debts do not count."""
         return OracleConstants(math.inf, self.secrets(setup).means)

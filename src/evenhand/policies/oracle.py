@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import WithEta
 from evenhand.policies.policy import NoMemory, PolicySetup
@@ -21,11 +19,7 @@ class OracleConstants(NamedTuple):
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: OracleConstants,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: OracleConstants, memory: NoMemory, rng: Random
 ) -> None:
     """Score ``Q_i / eta + w_i u_i`` with the true mean u_i."""
     for j in range(view.awake.size):
@@ -68,5 +62,4 @@ class Oracle(WithEta):
     knows_nature = True
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return eta and the means."""
         return OracleConstants(self.eta_for(setup), self.secrets(setup).means)

@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import POSITIVE, Limits, check_number
 from evenhand.core.round import StepOptions
 from evenhand.core.state import DecisionView, owed
@@ -29,7 +27,7 @@ def score(
     view: DecisionView,
     constants: PessimisticConstants,
     memory: NoMemory,
-    rng: np.random.Generator,
+    rng: Random,
 ) -> None:
     """Score ``w_i estimate_i + Q_i / V_t``."""
     base_values(scores, view, constants.base)
@@ -91,10 +89,8 @@ class Pessimistic(WithBase, WithSurplus):
 
     @property
     def options(self) -> StepOptions:
-        """How the steps of a round are done for this policy: with debts that grow faster."""
         return super().options._replace(tightening=self.tightening)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return the scale of V, in parts of the largest weight, and the base learner."""
         weight = float(setup.problem.weights.max()) or 1.0
         return PessimisticConstants(self.eta / weight, self.learner)

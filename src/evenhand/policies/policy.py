@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import check_number
 from evenhand.core.nature import Awake
 from evenhand.core.plain import format_value
@@ -22,7 +22,7 @@ from evenhand.policies.probabilities import Lines, best_of_lines, best_of_number
 from evenhand.problem import Problem
 
 Randomness: TypeAlias = Literal["samples", "none", "own", "both"]
-Score: TypeAlias = Callable[[Floats, DecisionView, Any, Any, np.random.Generator], None]
+Score: TypeAlias = Callable[[Floats, DecisionView, Any, Any, Random], None]
 
 
 class PolicySetup(NamedTuple):
@@ -87,13 +87,7 @@ class Policy(ABC):
 
     @staticmethod
     @abstractmethod
-    def score(
-        scores: Floats,
-        view: DecisionView,
-        constants: Any,
-        memory: Any,
-        rng: np.random.Generator,
-    ) -> None:
+    def score(scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: Random) -> None:
         """Write one score for each awake arm."""
 
     @property

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers, frozen
+from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import fail, real
 from evenhand.core.schema import Column
 from evenhand.core.state import (
@@ -58,7 +58,7 @@ def score(
     view: DecisionView,
     constants: PricedConstants,
     memory: PricedMemory,
-    rng: np.random.Generator,
+    rng: Random,
 ) -> None:
     """Score ``w_i theta_i + max(price_i + worth_i Q_i / eta, 0)``."""
     rounds, weights, debts = view.state.rounds[0], view.problem.weights, view.state.debts

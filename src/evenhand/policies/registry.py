@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from dis import get_instructions
 from functools import cache
@@ -12,7 +12,14 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from evenhand.core.checks import NAME_RULE, check_choice, check_known, fail, is_name
+from evenhand.core.checks import (
+    NAME_RULE,
+    check_choice,
+    check_different,
+    check_known,
+    fail,
+    is_name,
+)
 from evenhand.core.schema import names_of
 from evenhand.core.state import State
 from evenhand.policies.cl_sg import ClSg
@@ -165,9 +172,7 @@ def _check_policy(policy: object) -> None:
         fail(f"parameters of {thing}", f"not called {' or '.join(FILE_KEYS)}", taken)
     if made.randomness not in ("own", "both") and _uses_rng(policy.score):
         fail(
-            f"randomness of {thing}",
-            "'own' or 'both' where score draws from rng",
-            made.randomness,
+            f"randomness of {thing}", "'own' or 'both' where score draws from rng", made.randomness
         )
     takes = tuple(one.name for one in given if one.default is inspect.Parameter.empty)
     if len(takes) != len(SCORE_TAKES):
@@ -199,3 +204,37 @@ def _uses_rng(score: Callable[..., None]) -> bool:
 
 def _home(policy: type[Policy]) -> str:
     return f"{policy.__module__}.{policy.__qualname__}"
+
+
+def label_policies(
+    policies: Mapping[str, Policy | str] | Sequence[Policy | str],
+) -> dict[str, Policy]:
+    """Return policies by label, made from names where needed; labels are all different.
+
+    >>> list(label_policies(["lfg", make_policy("tscsf-b", eta=1)]))
+    ['lfg', 'tscsf-b eta=1']
+    """
+    if isinstance(policies, Mapping):
+        pairs = [(label, _policy(given)) for label, given in policies.items()]
+    elif isinstance(policies, str) or not isinstance(policies, Sequence):
+        fail("policies", "a list of policies, or a mapping from labels to policies", policies)
+    else:
+        made = [_policy(given) for given in policies]
+        pairs = [(policy.label(), policy) for policy in made]
+    if not pairs:
+        fail("policies", "at least one", "none")
+    check_labels([label for label, _ in pairs])
+    return dict(pairs)
+
+
+def check_labels(labels: Sequence[object]) -> None:
+    """Complain about a label that is no name, or that two policies have."""
+    for label in labels:
+        if not is_name(label):
+            fail("label of a policy", NAME_RULE, label)
+    check_different("policies", map(str, labels))
+
+
+def _policy(given: Policy | str) -> Policy:
+    """Return a policy as it is, or make it from its name."""
+    return given if isinstance(given, Policy) else make_policy(given)

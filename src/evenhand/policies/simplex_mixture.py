@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView, posterior
-from evenhand.policies._systematic import best_of_draws, stepped_on
 from evenhand.policies.families import WithSamples
 from evenhand.policies.policy import NoMemory, PolicySetup
-from evenhand.policies.probabilities import Lines, best_of_lines
+from evenhand.policies.probabilities import Lines, best_of_draws, best_of_lines, stepped_on
 
 
 class SimplexConstants(NamedTuple):
@@ -24,11 +23,7 @@ class SimplexConstants(NamedTuple):
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: SimplexConstants,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: SimplexConstants, memory: NoMemory, rng: Random
 ) -> None:
     """Score ``w_i theta_i``, and in a round that goes by the floors above all else if drawn.
 
@@ -80,7 +75,6 @@ class SimplexMixture(WithSamples):
     score = staticmethod(score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return the share of rounds by the floors, and the chances in them."""
         problem = setup.problem
         total, above = float(problem.floors.sum()), 1.0 + float(problem.weights.max())
         plays = min(problem.plays, len(problem.arms))
@@ -88,7 +82,6 @@ class SimplexMixture(WithSamples):
         return SimplexConstants(min(total / plays, 1.0), chances, above)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
-        """Return the probabilities over both kinds of rounds."""
         plays, awake = view.problem.plays, view.awake
         posteriors = posterior(view.state, awake, self.half_life)
         weights = view.problem.weights[awake]

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView, awake_rates, posterior
-from evenhand.policies._systematic import best_of_draws, stepped_on
 from evenhand.policies.families import WithSamples
 from evenhand.policies.policy import NoMemory, PolicySetup
+from evenhand.policies.probabilities import best_of_draws, stepped_on
 
 
 class StrictRateConstants(NamedTuple):
@@ -26,7 +26,7 @@ def score(
     view: DecisionView,
     constants: StrictRateConstants,
     memory: NoMemory,
-    rng: np.random.Generator,
+    rng: Random,
 ) -> None:
     """Score ``w_i theta_i``, above all else if a play is reserved for the arm."""
     rates = awake_rates(view.state, view.problem, constants.half_life)
@@ -85,12 +85,10 @@ class StrictRate(WithSamples):
     score = staticmethod(score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return a score above all others."""
         above = 1.0 + float(setup.problem.weights.max())
         return StrictRateConstants(above, self.half_life)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
-        """Return the probabilities over all reservations that may be drawn."""
         rates = awake_rates(view.state, view.problem, self.half_life)[view.awake]
         pairs = zip(view.problem.floors[view.awake], rates, strict=True)
         chances = np.array([reserved(floor, rate) for floor, rate in pairs])

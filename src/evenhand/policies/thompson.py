@@ -39,5 +39,4 @@ class Thompson(WithSamples):
     score = staticmethod(tscsf_b.score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return an infinite eta: debts do not count."""
         return EtaOnly(math.inf)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView, owed
 from evenhand.policies.families import EtaOnly, WithEta, WithSamples
 from evenhand.policies.policy import NoMemory
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: EtaOnly,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: EtaOnly, memory: NoMemory, rng: Random
 ) -> None:
     """Score ``max(Q_i, 0) / eta + w_i theta_i`` with theta_i the arm's sample, Eq. (6)."""
     for j in range(view.awake.size):

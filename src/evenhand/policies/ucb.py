@@ -32,5 +32,4 @@ class Ucb(Policy):
     score = staticmethod(lfg.score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        """Return an infinite eta: debts do not count."""
         return EtaOnly(math.inf)

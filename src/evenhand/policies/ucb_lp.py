@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
+from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.schema import Column, copied
 from evenhand.core.state import DecisionView, ProblemArrays, State, awake_rates, is_due
 from evenhand.optimum.feasibility import attainable
@@ -49,11 +49,7 @@ class UcbLpMemory(NamedTuple):
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: NoConstants,
-    memory: UcbLpMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: NoConstants, memory: UcbLpMemory, rng: Random
 ) -> None:
     """Score an arm's place in the order drawn from the program's mixture."""
     if is_due(view.state.rounds[0], memory.refresh[0], next_refresh(view.state.rounds[0])):
@@ -114,7 +110,6 @@ class UcbLp(Policy):
     score = staticmethod(score)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
-        """Return the probabilities over the mixture's orders."""
         mixture, rounds = copied(memory), view.state.rounds[0]
         if is_due(rounds, mixture.refresh[0], next_refresh(rounds)):
             solve_again(view.state, view.problem, mixture)

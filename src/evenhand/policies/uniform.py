@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Random
 from evenhand.core.state import DecisionView
 from evenhand.policies.policy import NoConstants, NoMemory, Policy
 
 
 def score(
-    scores: Floats,
-    view: DecisionView,
-    constants: NoConstants,
-    memory: NoMemory,
-    rng: np.random.Generator,
+    scores: Floats, view: DecisionView, constants: NoConstants, memory: NoMemory, rng: Random
 ) -> None:
     """Score a uniform random number, the same for no two arms."""
     for j in range(view.awake.size):
@@ -40,5 +36,4 @@ class Uniform(Policy):
     score = staticmethod(score)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
-        """Return the same probability for every arm."""
         return np.full(view.awake.size, view.problem.plays / view.awake.size)

@@ -13,15 +13,7 @@ from evenhand.science._checks_page import checks_page
 from evenhand.science._classics import bernoulli_bandits, sleeping_experts
 from evenhand.science._closed_forms import closed_forms
 from evenhand.science._li import own_setting
-from evenhand.science.checks import (
-    SEED,
-    Effort,
-    Source,
-    Verdict,
-    counted,
-    grid_of,
-    judge_sources,
-)
+from evenhand.science.checks import SEED, Effort, Source, Verdict, counted, grid_of, judge_sources
 from evenhand.sweeps import Grid, SweepResults
 
 SOURCES: tuple[Callable[[Effort], Source], ...] = (

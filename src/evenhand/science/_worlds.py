@@ -11,19 +11,20 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from evenhand.availability import Availability, Joint, Trace
+from evenhand.core.arrays import Random
 from evenhand.environment import Change, Environment
 from evenhand.errors import InfeasibleFloors
 from evenhand.optimum.environment import find_optimum
 from evenhand.optimum.feasibility import headroom
 from evenhand.problem import Problem
 
-World = Callable[[np.random.Generator, int], Environment]
+World = Callable[[Random, int], Environment]
 LIGHTEST, TIGHTEST = 0.8, 0.97
 BLOCK = 500
 DRIFT = "drift"
 
 
-def exclusive_arms(rng: np.random.Generator, horizon: int) -> Environment:
+def exclusive_arms(rng: Random, horizon: int) -> Environment:
     """Return arms of which each round has one of four groups awake, beside some that always are."""
     arms = int(rng.integers(9, 21))
     group = rng.integers(0, 4, arms)
@@ -32,7 +33,7 @@ def exclusive_arms(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Joint(sets, rng.dirichlet(np.full(4, 5.0)).tolist()), arms, plays=1)
 
 
-def shifts(rng: np.random.Generator, horizon: int) -> Environment:
+def shifts(rng: Random, horizon: int) -> Environment:
     """Return arms in four shifts of which any may be on, and each arm now and then besides."""
     arms = int(rng.integers(9, 21))
     shift = rng.integers(0, 4, arms)
@@ -41,7 +42,7 @@ def shifts(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Joint(sets, rng.dirichlet(np.ones(24)).tolist()), arms, plays=2)
 
 
-def latent_states(rng: np.random.Generator, horizon: int) -> Environment:
+def latent_states(rng: Random, horizon: int) -> Environment:
     """Return arms that a hidden state wakes together: each is nearly always awake in it, or never.
 
     Four states, each with 16 awake sets drawn from it.
@@ -54,7 +55,7 @@ def latent_states(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Joint(sets.reshape(-1, arms), chances.tolist()), arms, plays=2)
 
 
-def day_and_night(rng: np.random.Generator, horizon: int) -> Environment:
+def day_and_night(rng: Random, horizon: int) -> Environment:
     """Return arms awake by day, by night or always; days and nights are blocks of 500 rounds."""
     arms = int(rng.integers(9, 21))
     kind = rng.integers(0, 3, arms)
@@ -63,7 +64,7 @@ def day_and_night(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Trace(awake & (rng.random((horizon, arms)) < 0.8)), arms, plays=2)
 
 
-def late_waking(rng: np.random.Generator, horizon: int) -> Environment:
+def late_waking(rng: Random, horizon: int) -> Environment:
     """Return arms a third of which sleep through the first quarter of the rounds."""
     arms = int(rng.integers(9, 21))
     late = rng.random(arms) < 1 / 3
@@ -72,7 +73,7 @@ def late_waking(rng: np.random.Generator, horizon: int) -> Environment:
     return tight(rng, Trace((rng.random((horizon, arms)) < 0.7) & ~(early & late)), arms, plays=2)
 
 
-def drift(rng: np.random.Generator, horizon: int) -> Environment:
+def drift(rng: Random, horizon: int) -> Environment:
     """Return independent arms whose means and awake rates are others in each third of the rounds.
 
     The floors can be kept in every third.
@@ -97,9 +98,7 @@ WORLDS: Mapping[str, World] = {
 }
 
 
-def tight(
-    rng: np.random.Generator, availability: Availability, arms: int, plays: int
-) -> Environment:
+def tight(rng: Random, availability: Availability, arms: int, plays: int) -> Environment:
     """Return an environment with random means, and floors at 80 to 97% of what can be kept.
 
     >>> environment = shifts(np.random.default_rng(1), horizon=100)

@@ -12,9 +12,9 @@ from evenhand.core.round import flipped
 from evenhand.core.schema import carried, copied, new
 from evenhand.learner.arm_table import ArmTable, kept_arms
 from evenhand.learner.awake import mask_of_names, unpacked
+from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.engine import Compiled
 from evenhand.learner.learner import Learner
-from evenhand.learner.record import DecisionRecord
 from evenhand.problem import Problem
 from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import Counters, Totals, memory_bytes, memory_from

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -10,6 +11,11 @@ from evenhand.errors import Certificate
 from evenhand.learner.decision import Reason
 from evenhand.learner.feedback import Outcome
 
+BANDIT_PATTERN = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+BANDIT_NAME = re.compile(BANDIT_PATTERN)
+# A step of an address that means another one: no name that stands in an address can be it.
+DOTS = (".", "..")
+BANDIT_RULE = "letters, digits, '.', '_' and '-', at most 100, a letter or digit first"
 MOST_ARMS = 10_000
 MOST_ITEMS = 1_000
 

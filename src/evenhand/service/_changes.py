@@ -9,12 +9,11 @@ from evenhand.core.arrays import Floats
 from evenhand.core.checks import NAME_RULE, fail, is_name
 from evenhand.learner.learner import Learner
 from evenhand.service._bandit import Bandit
-from evenhand.service._bodies import MOST_ARMS, ArmShown, BanditBody, FeedbackRule
+from evenhand.service._bodies import DOTS, MOST_ARMS, ArmShown, BanditBody, FeedbackRule
 from evenhand.service._commands import Alter, AlterArm, Create, Delete, Join, Retire
 from evenhand.service._counters import no_counters, packed
 from evenhand.service._edition import Edition
 from evenhand.service._events import Change
-from evenhand.service._names import DOTS
 from evenhand.service._refusals import conflict, not_found
 from evenhand.service._work import Answer, Work
 from evenhand.service.stores.protocol import Transaction

@@ -18,8 +18,7 @@ from evenhand.optimum.solver import check_fitting
 from evenhand.policies import Policy, make_policy
 from evenhand.policies.policy import plain
 from evenhand.problem import Problem
-from evenhand.service._bodies import ArmShown, BanditBody, BanditShown, FeedbackRule, Words
-from evenhand.service._names import DOTS
+from evenhand.service._bodies import DOTS, ArmShown, BanditBody, BanditShown, FeedbackRule, Words
 
 DEFAULT_POLICY = "priced"
 FORM = Form("evenhand bandit", 1)

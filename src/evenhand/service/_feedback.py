@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from evenhand.core.checks import brief
-from evenhand.learner.decision import awaited
+from evenhand.learner.decision import DecisionRecord, awaited
 from evenhand.learner.feedback import Known, Ruling, rule_on
-from evenhand.learner.record import DecisionRecord
 from evenhand.service._bodies import FeedbackItem, FeedbackResult, FeedbackResults
 from evenhand.service._commands import ExpireOverdue, Tell
 from evenhand.service._events import Expired, History

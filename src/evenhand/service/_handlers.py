@@ -13,6 +13,9 @@ from evenhand.core.checks import NAME_RULE, brief, is_name
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service import _commands as commands
 from evenhand.service._bodies import (
+    BANDIT_NAME,
+    BANDIT_RULE,
+    DOTS,
     ArmChange,
     ArmValues,
     BanditBody,
@@ -26,7 +29,6 @@ from evenhand.service._bodies import (
     Question,
 )
 from evenhand.service._edition import Edition, first_edition
-from evenhand.service._names import BANDIT_NAME, BANDIT_RULE, DOTS
 from evenhand.service._operations import Call, Reply, decoded
 from evenhand.service._pages import SAFE, TYPES
 from evenhand.service._reading import find_bandit, find_decision, log_lines

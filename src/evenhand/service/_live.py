@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from evenhand.service._names import BANDIT_NAME
+from evenhand.service._bodies import BANDIT_NAME
 from evenhand.service._operations import Call, Reply
 from evenhand.service._reading import newest_decisions
 from evenhand.service._refusals import Refusal, not_found

@@ -57,9 +57,7 @@ class Metrics:
             registry=self._registry,
         )
         self._failures = Counter(
-            "evenhand_commit_failures_total",
-            "Commits that failed.",
-            registry=self._registry,
+            "evenhand_commit_failures_total", "Commits that failed.", registry=self._registry
         )
         # labels() looks for its child under a lock every time.
         self._children: dict[tuple[object, ...], Any] = {}

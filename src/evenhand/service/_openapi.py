@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from evenhand.service._bodies import ProblemShown
-from evenhand.service._names import BANDIT_PATTERN
+from evenhand.service._bodies import BANDIT_PATTERN, ProblemShown
 from evenhand.service._operations import JSON, Operation
 from evenhand.service._refusals import MEDIA_TYPE
 

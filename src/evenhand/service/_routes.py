@@ -92,13 +92,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Create a bandit; the same body again changes nothing.",
         handler=handlers.put_bandit,
         body=(bodies.BanditBody,),
-        answers={
-            200: bodies.BanditShown,
-            201: bodies.BanditShown,
-            409: PROBLEM,
-            **BODY,
-            **WRITES,
-        },
+        answers={200: bodies.BanditShown, 201: bodies.BanditShown, 409: PROBLEM, **BODY, **WRITES},
     ),
     Operation(
         method="GET",

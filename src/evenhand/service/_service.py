@@ -16,19 +16,19 @@ from starlette.routing import Route, Router
 
 from evenhand.core.checks import is_name
 from evenhand.service._api_page import api_page
+from evenhand.service._bodies import BANDIT_NAME
 from evenhand.service._clerk import Clerk
 from evenhand.service._config import Config
 from evenhand.service._door import Door, is_loopback
 from evenhand.service._live import Live
 from evenhand.service._machine import Machine
 from evenhand.service._metrics import Metrics
-from evenhand.service._names import BANDIT_NAME
 from evenhand.service._openapi import openapi
 from evenhand.service._operations import Call, Operation, Reply
-from evenhand.service._overview import Overview
 from evenhand.service._pages import read_files
 from evenhand.service._refusals import MEDIA_TYPE, Refusal, not_found
 from evenhand.service._routes import OPERATIONS
+from evenhand.service._state import Overview
 from evenhand.service._writer import Writer
 from evenhand.service.stores import Store, Unavailable
 from evenhand.service.stores.protocol import View
@@ -232,11 +232,7 @@ async def _body(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> 
 
 
 async def _send(
-    send: Send,
-    status: int,
-    body: bytes,
-    media_type: str,
-    more: Sequence[tuple[bytes, bytes]] = (),
+    send: Send, status: int, body: bytes, media_type: str, more: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
     headers = [
         (b"content-length", str(len(body)).encode()),

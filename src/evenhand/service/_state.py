@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from typing import Any
 
@@ -19,7 +20,7 @@ from evenhand.service._edition import serving_policy
 from evenhand.service._machine import Machine
 from evenhand.service._measured import ENOUGH_ROUNDS, Measured, in_words
 from evenhand.service._reading import Found, find_bandit
-from evenhand.service._views import BanditGlance
+from evenhand.service._views import BanditGlance, Glances
 from evenhand.service.stores.protocol import View
 
 
@@ -123,3 +124,22 @@ def gauges(found: Found) -> tuple[float, float, int]:
         float(measured.shortfalls.max()),
         int(found.counters.totals.pending.sum()),
     )
+
+
+class Overview:
+    """Remembers the glances at bandits, with the versions that they were taken of."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[tuple[int, int], BanditGlance]] = {}
+
+    def look(self, view: View) -> Glances:
+        """Return all bandits at a glance, by name."""
+        heads = view.heads()
+        with self._lock:
+            known = {name: self._known[name] for name in heads if name in self._known}
+            for name, head in heads.items():
+                if name not in known or known[name][0] != head[:2]:
+                    known[name] = head[:2], glance_of(name, find_bandit(view, name))
+            self._known = known
+            return Glances([known[name][1] for name in sorted(known)])

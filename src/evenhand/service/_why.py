@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers
-from evenhand.core.round import given_samples, never, round_of, step_functions
+from evenhand.core.arrays import Floats, Integers, Random
+from evenhand.core.round import given_samples, never, round_of
 from evenhand.core.schema import copied
 from evenhand.core.state import DecisionView
 from evenhand.learner.decision import Reason
@@ -45,7 +45,7 @@ class ManyBases(NamedTuple):
     def one(self, index: int) -> Basis:
         """Play the rounds again up to one, with the choices that were made; return its basis."""
         policy, view, options = self.policy, self.view, self.policy.options
-        replay = round_of(policy.score, step_functions(options), choose=as_recorded, **ASIDE)
+        replay = round_of(policy.score, choose=as_recorded, **ASIDE)
         state, memory = copied(view.state), copied(self.memory)
         scores, scratch = np.zeros((2, state.played.size))
         anything, nobody = np.full(view.awake.size, 0.5), np.random.default_rng(0)
@@ -61,12 +61,7 @@ class ManyBases(NamedTuple):
 
 
 def as_recorded(
-    chosen: Integers,
-    awake: Integers,
-    scores: Floats,
-    scratch: Floats,
-    plays: int,
-    rng: np.random.Generator,
+    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int, rng: Random
 ) -> int:
     """Choose what was chosen."""
     return chosen.size

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from evenhand.core.arrays import Floats
 from evenhand.learner.arm_table import ArmTable
+from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.learner import Learner
-from evenhand.learner.record import DecisionRecord
 from evenhand.service._bandit import Bandit, record_of
 from evenhand.service._bodies import FeedbackRule
 from evenhand.service._counters import packed, unpacked

@@ -11,11 +11,10 @@ import msgspec
 from evenhand.core.checks import brief, check_known, check_whole, fail
 from evenhand.core.forms import Form
 from evenhand.errors import InputError
-from evenhand.service._bodies import BanditBody
+from evenhand.service._bodies import BANDIT_NAME, BANDIT_RULE, BanditBody
 from evenhand.service._counters import from_plain, listed, packed, unpacked
 from evenhand.service._edition import Edition
 from evenhand.service._events import Event, Kind
-from evenhand.service._names import BANDIT_NAME, BANDIT_RULE
 from evenhand.service._reading import find_head
 from evenhand.service.recount import verify
 from evenhand.service.stores import Store, Unavailable

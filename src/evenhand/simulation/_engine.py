@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.core.delay import draw_wait
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.core.round import round_of, step_functions
+from evenhand.core.round import learn, round_of
 from evenhand.simulation._tally import count_moment
 from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
 
@@ -22,8 +22,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     nature, policy, constants, wait = run.environment, run.policy, run.constants, run.wait
     problem, arms = nature.problem.arrays, len(nature.problem.arms)
     record, memory, options = new_record(run), policy.new_memory(arms), policy.options
-    state, steps = record.state, step_functions(options)
-    play_round = round_of(policy.score, steps)
+    state, play_round = record.state, round_of(policy.score)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
@@ -51,7 +50,7 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
             if delay < run.horizon - now:
                 due[now + delay].append((i, now + 1, rewards[i]))
         for i, round_, reward in due.pop(now, ()):
-            steps.learn(state, i, reward, round_, options, streams.policy)
+            learn(state, i, reward, round_, options, streams.policy)
 
         watch.done[0] = now + 1
         if now + 1 in place:

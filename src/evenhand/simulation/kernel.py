@@ -21,7 +21,7 @@ from evenhand.core.nature import (
     draw_rewards,
     own_nature,
 )
-from evenhand.core.round import StepOptions, learn, play_round, round_of, step_functions
+from evenhand.core.round import StepOptions, learn, play_round, round_of
 from evenhand.core.state import ProblemArrays, State
 from evenhand.policies.policy import Policy
 from evenhand.simulation._tally import Tally, count_moment
@@ -139,6 +139,5 @@ def kernel_for(
     policy: Policy, *, choose: Callable[..., int] = choose, **given: Callable[..., Any]
 ) -> Callable[..., None]:
     """Return :func:`play` compiled around a policy's round; ``given`` stands in for other steps."""
-    steps = step_functions(policy.options)
-    whole = inlined(play, "play_round", round_of(policy.score, steps, choose=choose))
-    return compiled(whole, **{"learn": steps.learn, **given})
+    whole = inlined(play, "play_round", round_of(policy.score, choose=choose))
+    return compiled(whole, **given)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Integers, frozen
+from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import fail
 from evenhand.core.delay import Delay, Wait, as_wait
 from evenhand.core.schema import new
@@ -23,10 +23,10 @@ from evenhand.simulation._tally import Tally, moments_of, new_tally
 class Streams(NamedTuple):
     """Four independent random streams, so that every policy faces the same world."""
 
-    availability: np.random.Generator
-    rewards: np.random.Generator
-    delay: np.random.Generator
-    policy: np.random.Generator
+    availability: Random
+    rewards: Random
+    delay: Random
+    policy: Random
 
 
 class Record(NamedTuple):

@@ -18,22 +18,10 @@ from evenhand.errors import InputError
 from evenhand.files.simulation import anytime_from
 from evenhand.results import Results
 from evenhand.results.anytime import RUN_COLUMNS
-from evenhand.sweeps._parts import (
-    InstanceRuns,
-    StoredPart,
-    part_schema,
-    read_lines,
-    schema,
-)
+from evenhand.sweeps._parts import InstanceRuns, StoredPart, part_schema, read_lines, schema
 from evenhand.sweeps._summary import FOUND, cell_columns, found_columns, parameter_columns
 from evenhand.sweeps.cells import Place, numbering_of
-from evenhand.sweeps.folder import (
-    ABOUT,
-    in_order,
-    named_parts,
-    read_about,
-    read_failures,
-)
+from evenhand.sweeps.folder import ABOUT, in_order, named_parts, read_about, read_failures
 from evenhand.sweeps.grid import settings_digest
 
 if TYPE_CHECKING:
@@ -58,10 +46,7 @@ class SweepResults:
 
     @classmethod
     def in_memory(
-        cls,
-        about: dict[str, Any],
-        parts: Sequence[StoredPart],
-        failures: Sequence[dict[str, Any]],
+        cls, about: dict[str, Any], parts: Sequence[StoredPart], failures: Sequence[dict[str, Any]]
     ) -> SweepResults:
         """Return what a sweep without a folder has found."""
         found = cls.__new__(cls)
@@ -204,9 +189,7 @@ class SweepResults:
             raise InputError(f"{self._where} must hold at least one finished part")
         numbers = dict.fromkeys(("tightness", *FOUND), pl.Float64)
         table: polars.DataFrame = pl.DataFrame(
-            lines,
-            schema_overrides={**numbers, "instance_seed": pl.Int64},
-            infer_schema_length=None,
+            lines, schema_overrides={**numbers, "instance_seed": pl.Int64}, infer_schema_length=None
         )
         return table
 

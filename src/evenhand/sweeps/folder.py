@@ -23,13 +23,7 @@ from typing import Any, NamedTuple
 
 from evenhand.core.forms import Form
 from evenhand.core.provenance import provenance
-from evenhand.core.storage import (
-    check_folder,
-    check_writable,
-    claimed,
-    write_bytes,
-    write_text,
-)
+from evenhand.core.storage import check_folder, check_writable, claimed, write_bytes, write_text
 from evenhand.errors import InputError
 from evenhand.sweeps._parts import StoredPart, check_part
 from evenhand.sweeps._versions import matching_of

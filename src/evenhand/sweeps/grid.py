@@ -10,14 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evenhand.core.checks import (
-    NAME_RULE,
-    as_list,
-    check_known,
-    check_whole,
-    fail,
-    is_name,
-)
+from evenhand.core.checks import NAME_RULE, as_list, check_known, check_whole, fail, is_name
 from evenhand.core.delay import Delay, check_delay
 from evenhand.environment import Environment
 from evenhand.errors import InputError

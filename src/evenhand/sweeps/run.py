@@ -119,10 +119,7 @@ def conduct(
 
 
 def conduct_in_memory(
-    grid: Grid,
-    opened: Callable[[], Backend],
-    *,
-    look: Callable[[Board], None] = lambda board: None,
+    grid: Grid, opened: Callable[[], Backend], *, look: Callable[[Board], None] = lambda board: None
 ) -> Outcome:
     """Play a grid without a folder."""
     parts: list[StoredPart] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.core.arrays import Random
 from evenhand.core.checks import check_whole, fail
 from evenhand.core.extras import load
 from evenhand.core.storage import claimed, write_set
@@ -62,7 +63,7 @@ def write_sample(
         write_set(folder, {name: text.encode("utf-8") for name, text in files.items()})
 
 
-def _ratings(rng: np.random.Generator, ratings: int, users: int) -> polars.DataFrame:
+def _ratings(rng: Random, ratings: int, users: int) -> polars.DataFrame:
     """Draw the table of ratings."""
     rows = [_chosen(rng, users), _others(rng, users)]
     table = {name: np.concatenate([part[name] for part in rows]) for name in rows[0]}
@@ -74,7 +75,7 @@ def _ratings(rng: np.random.Generator, ratings: int, users: int) -> polars.DataF
     return frame.head(ratings).sort("userId", "movieId")
 
 
-def _chosen(rng: np.random.Generator, users: int) -> dict[str, Any]:
+def _chosen(rng: Random, users: int) -> dict[str, Any]:
     """Return who rated the five movies, and how: the wanted shares are of those who rated any."""
     taste = rng.standard_normal(users)[:, None]
     noise = rng.standard_normal((users, len(IDS)))
@@ -89,20 +90,20 @@ def _chosen(rng: np.random.Generator, users: int) -> dict[str, Any]:
     return _columns(rng, user, np.array(IDS)[column], 0.5 + 0.5 * steps)
 
 
-def _others(rng: np.random.Generator, users: int) -> dict[str, Any]:
+def _others(rng: Random, users: int) -> dict[str, Any]:
     """Give every user at least one rating of another movie."""
     movie = 2_000 + rng.integers(OTHER_MOVIES, size=users)
     return _columns(rng, np.arange(users), movie, 0.5 * rng.integers(1, 11, size=users))
 
 
-def _filler(rng: np.random.Generator, users: int, count: int) -> dict[str, Any]:
+def _filler(rng: Random, users: int, count: int) -> dict[str, Any]:
     """Return further ratings, with no (user, movie) pair twice."""
     pair = rng.choice(users * OTHER_MOVIES, size=count, replace=False, shuffle=False)
     movie = 20_000 + pair % OTHER_MOVIES
     return _columns(rng, pair // OTHER_MOVIES, movie, 0.5 * rng.integers(1, 11, size=count))
 
 
-def _columns(rng: np.random.Generator, user: Any, movie: Any, rating: Any) -> dict[str, Any]:
+def _columns(rng: Random, user: Any, movie: Any, rating: Any) -> dict[str, Any]:
     return {
         "userId": (user + 1).astype(np.int32),
         "movieId": movie.astype(np.int32),
@@ -111,7 +112,7 @@ def _columns(rng: np.random.Generator, user: Any, movie: Any, rating: Any) -> di
     }
 
 
-def _movies(rng: np.random.Generator) -> str:
+def _movies(rng: Random) -> str:
     lines = ["movieId,title,genres"]
     for id_, movie, genres in zip(IDS, PAPER_MOVIES, GENRES, strict=True):
         lines.append(f'{id_},"{movie.title}",{genres}')

@@ -58,7 +58,6 @@ class Memory:
 
     @contextmanager
     def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
-        """Begin to write: if an error is raised, what was done is undone."""
         with self._lock:
             self._undo = []
             try:
@@ -70,7 +69,6 @@ class Memory:
 
     @contextmanager
     def view(self) -> Iterator[View]:
-        """Begin to read."""
         with self._lock:
             yield self
 
@@ -78,67 +76,53 @@ class Memory:
         """Forget nothing: there may be other users."""
 
     def names(self) -> list[str]:
-        """Return the names of all bandits."""
         return sorted(bandit.name for bandit in self._bandits.values())
 
     def heads(self) -> dict[str, Head]:
-        """Return where all bandits stand."""
         return {bandit.name: bandit.head for bandit in self._bandits.values()}
 
     def find(self, name: str) -> Head | None:
-        """Return where a bandit stands."""
         return self.heads().get(name)
 
     def original(self, key: int) -> bytes:
-        """Return what a bandit was created from."""
         return self._bandits[key].original
 
     def counters(self, key: int) -> bytes:
-        """Return a bandit's counters."""
         return self._bandits[key].counters
 
     def edition(self, key: int, number: int) -> bytes:
-        """Return one of a bandit's editions."""
         return self._bandits[key].editions[number]
 
     def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
-        """Return all events of some decisions."""
         bandit = self._bandits[key]
         numbers = sorted(seq for id_ in set(ids) for seq in bandit.by_decision.get(id_, ()))
         return [bandit.log[seq] for seq in numbers]
 
     def events(self, key: int, after: int, limit: int) -> list[Event]:
-        """Return the events after one."""
         log = self._bandits[key].log
         newest = next(reversed(log), 0)
         wanted = (log[seq] for seq in range(after + 1, newest + 1) if seq in log)
         return list(islice(wanted, limit))
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
-        """Return the ids of the newest decisions."""
         last = islice(reversed(self._bandits[key].log.values()), among)
         return [*islice((event.decision for event in last if event.kind == "decision"), limit)]
 
     def samples(self, key: int, since: int) -> list[Sample]:
-        """Return the samples since a time, and the last one before it."""
         samples = self._bandits[key].samples
         first = max((at for at in samples if at <= since), default=0)
         return [samples[at] for at in sorted(samples) if at >= first]
 
     def first_sample(self, key: int) -> int | None:
-        """Return the time of the first sample."""
         return min(self._bandits[key].samples, default=None)
 
     def fold(self, key: int) -> Fold | None:
-        """Return what was folded."""
         return self._bandits[key].fold
 
     def all_keys(self) -> list[Key]:
-        """Return all keys."""
         return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
 
     def lock(self, known: Mapping[str, int]) -> dict[str, Locked]:
-        """Return where some bandits stand: nobody else is here."""
         found = (bandit for bandit in self._bandits.values() if bandit.name in known)
         return {
             bandit.name: Locked(
@@ -148,7 +132,6 @@ class Memory:
         }
 
     def create(self, name: str, original: bytes, edition: bytes, counters: bytes) -> int | None:
-        """Add a bandit."""
         if self.find(name) is not None:
             return None
         self._made += 1
@@ -159,7 +142,6 @@ class Memory:
         return key
 
     def apply(self, key: int, head: Head, events: Sequence[Event], counters: bytes) -> None:
-        """Write events and what they add up to."""
         bandit = self._bandits[key]
         before = bandit.head, bandit.counters
 
@@ -176,25 +158,21 @@ class Memory:
         bandit.head, bandit.counters = head, counters
 
     def add_edition(self, key: int, number: int, body: bytes) -> None:
-        """Write an edition."""
         editions = self._bandits[key].editions
         editions[number] = body
         self._undo.append(lambda: editions.pop(number))
 
     def delete(self, key: int) -> None:
-        """Remove a bandit, log and all."""
         bandit = self._bandits.pop(key)
         self._undo.append(lambda: self._bandits.update({key: bandit}))
 
     def tidy(self, limit: int) -> bool:
-        """Remove nothing: nothing is left over."""
         return False
 
     def touch(self) -> None:
         """Write nothing: it always can be."""
 
     def put_fold(self, key: int, fold: Fold, closed: Sequence[str]) -> None:
-        """Drop the details of closed decisions."""
         bandit = self._bandits[key]
         before = (
             dict(bandit.log),
@@ -215,14 +193,12 @@ class Memory:
         bandit.fold = fold
 
     def add_sample(self, key: int, sample: Sample) -> None:
-        """Write how a bandit stands."""
         samples = self._bandits[key].samples
         if sample.at not in samples:
             samples[sample.at] = sample
             self._undo.append(lambda: samples.pop(sample.at))
 
     def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
-        """Of the samples between two times, keep the first one of every so many seconds."""
         samples = self._bandits[key].samples
         those = sorted(at for at in samples if since <= at < before)
         kept = {at // step: at for at in reversed(those)}.values()
@@ -232,7 +208,6 @@ class Memory:
         self._undo.append(lambda: samples.update(dropped))
 
     def put_key(self, key: Key) -> None:
-        """Write a key."""
         before = dict(self._keys)
         self._keys[key.id] = key
 

@@ -63,24 +63,20 @@ class Postgres:
             raise
 
     def listed(self, values: Sequence[str]) -> list[str]:
-        """Return a list as a value."""
         return list(values)
 
     @contextmanager
     def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
-        """Begin to write; who wants the same bandits waits, whatever ``wait`` is."""
         with self._lock, self._lent(self._writers) as connection, connection.transaction(""):
             yield Statements(connection, self)
 
     @contextmanager
     def view(self) -> Iterator[View]:
-        """Begin to read, as of now."""
         kind = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._lent(self._readers) as connection, connection.transaction(kind):
             yield Statements(connection, self)
 
     def close(self) -> None:
-        """Close all connections."""
         for connection in (*self._readers, *self._writers):
             connection.close()
 
@@ -128,11 +124,9 @@ class _Connection:
 
     @property
     def closed(self) -> bool:
-        """Whether it is of no use any more."""
         return bool(self._own.closed)
 
     def run(self, statement: str, *values: Any) -> Any:
-        """Run a statement, after those that were put off; all in one journey."""
         if not self._later:
             return self._own.execute(_written(statement), values)
         with self._own.pipeline():
@@ -142,12 +136,10 @@ class _Connection:
             return self._own.execute(_written(statement), values)
 
     def run_later(self, statement: str, *values: Any) -> None:
-        """Put off a statement."""
         self._later.append((_written(statement), values))
 
     @contextmanager
     def transaction(self, kind: str) -> Iterator[None]:
-        """Do all of it or nothing."""
         self._later = []
         self.run_later(f"BEGIN {kind}")
         try:

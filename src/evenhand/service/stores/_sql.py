@@ -58,32 +58,25 @@ class Statements:
         self._dialect = dialect
 
     def names(self) -> list[str]:
-        """Return the names of all bandits, sorted."""
         return sorted(row[0] for row in self._run("SELECT name FROM bandits"))
 
     def heads(self) -> dict[str, Head]:
-        """Return where all bandits stand."""
         return {row[0]: Head(*row[1:]) for row in self._run(HEAD)}
 
     def find(self, name: str) -> Head | None:
-        """Return where a bandit stands."""
         found = self._run(f"{HEAD} WHERE b.name = ?", name).fetchone()
         return None if found is None else Head(*found[1:])
 
     def original(self, key: int) -> bytes:
-        """Return what a bandit was created from."""
         return self._body("SELECT original FROM bandits WHERE key = ?", key)
 
     def counters(self, key: int) -> bytes:
-        """Return a bandit's counters."""
         return self._body("SELECT body FROM counters WHERE bandit = ?", key)
 
     def edition(self, key: int, number: int) -> bytes:
-        """Return one of a bandit's editions."""
         return self._body("SELECT body FROM editions WHERE bandit = ? AND number = ?", key, number)
 
     def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
-        """Return all events of some decisions, in order."""
         wanted = self._dialect.listed(ids)
         rows = self._run(
             f"SELECT {EVENT} FROM {self._dialect.log} WHERE bandit = ? "
@@ -94,7 +87,6 @@ class Statements:
         return [Event(*row) for row in rows]
 
     def events(self, key: int, after: int, limit: int) -> list[Event]:
-        """Return the events after one."""
         rows = self._run(
             f"SELECT {EVENT} FROM log WHERE bandit = ? AND seq > ? ORDER BY seq LIMIT ?",
             key,
@@ -104,7 +96,6 @@ class Statements:
         return [Event(*row) for row in rows]
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
-        """Return the ids of the newest decisions."""
         rows = self._run(
             "SELECT decision FROM log WHERE bandit = ? AND kind = 'decision' "
             "AND seq > (SELECT COALESCE(MAX(seq), 0) FROM log WHERE bandit = ?) - ? "
@@ -117,7 +108,6 @@ class Statements:
         return [row[0] for row in rows]
 
     def samples(self, key: int, since: int) -> list[Sample]:
-        """Return the samples since a time, and the last one before it."""
         rows = self._run(
             "SELECT at, edition, body FROM samples WHERE bandit = ? AND at >= COALESCE("
             "(SELECT MAX(at) FROM samples WHERE bandit = ? AND at <= ?), 0) ORDER BY at",
@@ -128,27 +118,23 @@ class Statements:
         return [Sample(*row) for row in rows]
 
     def first_sample(self, key: int) -> int | None:
-        """Return the time of the first sample."""
         found = self._run("SELECT MIN(at) FROM samples WHERE bandit = ?", key).fetchone()
         first: int | None = found[0]
         return first
 
     def fold(self, key: int) -> Fold | None:
-        """Return what was folded."""
         found = self._run(
             "SELECT through, edition, counters FROM folds WHERE bandit = ?", key
         ).fetchone()
         return None if found is None else Fold(*found)
 
     def all_keys(self) -> list[Key]:
-        """Return all keys."""
         rows = self._run(
             "SELECT id, label, scopes, digest, created, revoked FROM keys ORDER BY created, id"
         )
         return [Key(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
 
     def lock(self, known: Mapping[str, int]) -> dict[str, Locked]:
-        """Wait until some bandits are nobody else's."""
         rows = self._run(
             "SELECT b.name, c.bandit, c.version, c.edition, "
             "CASE WHEN c.version = g.value THEN NULL ELSE c.body END "
@@ -159,7 +145,6 @@ class Statements:
         return {row[0]: Locked(Head(*row[1:4]), row[4]) for row in rows}
 
     def create(self, name: str, original: bytes, edition: bytes, counters: bytes) -> int | None:
-        """Add a bandit."""
         made = self._run(
             "INSERT INTO bandits (name, original) VALUES (?, ?) "
             "ON CONFLICT (name) DO NOTHING RETURNING key",
@@ -174,7 +159,6 @@ class Statements:
         return key
 
     def apply(self, key: int, head: Head, events: Sequence[Event], counters: bytes) -> None:
-        """Write events and what they add up to."""
         if events:
             rows = [(*event[:4], event.body.decode()) for event in events]
             document = msgspec.json.encode(rows).decode()
@@ -188,18 +172,15 @@ class Statements:
         )
 
     def add_edition(self, key: int, number: int, body: bytes) -> None:
-        """Write an edition."""
         self._run("INSERT INTO editions VALUES (?, ?, ?)", key, number, body)
 
     def delete(self, key: int) -> None:
-        """Remove a bandit."""
         self._run("DELETE FROM bandits WHERE key = ?", key)
         for table in ("counters", "editions", "folds", "samples"):
             self._run(f"DELETE FROM {table} WHERE bandit = ?", key)
         self._run("INSERT INTO deleted VALUES (?)", key)
 
     def tidy(self, limit: int) -> bool:
-        """Remove events of deleted bandits; several servers take different ones."""
         found = self._run(
             f"SELECT bandit FROM deleted ORDER BY bandit LIMIT 1 {self._dialect.free}"
         ).fetchone()
@@ -218,11 +199,9 @@ class Statements:
         return True
 
     def touch(self) -> None:
-        """Write something that changes nothing."""
         self._run(self._dialect.touch)
 
     def put_fold(self, key: int, fold: Fold, closed: Sequence[str]) -> None:
-        """Drop the details of closed decisions, and keep what they added up to."""
         log, wanted = self._dialect.log, self._dialect.listed(closed)
         those = f"bandit = ? AND decision {self._dialect.any_of}"
         self._run(f"DELETE FROM {log} WHERE kind <> 'decision' AND {those}", key, wanted)
@@ -232,11 +211,9 @@ class Statements:
         self._run("INSERT INTO folds VALUES (?, ?, ?, ?)", key, *fold)
 
     def add_sample(self, key: int, sample: Sample) -> None:
-        """Write how a bandit stands."""
         self._run("INSERT INTO samples VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key, *sample)
 
     def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
-        """Of the samples between two times, keep the first one of every so many seconds."""
         those = "FROM samples WHERE bandit = ? AND at >= ? AND at < ?"
         span = key, since, before
         self._run(
@@ -247,7 +224,6 @@ class Statements:
         )
 
     def put_key(self, key: Key) -> None:
-        """Write a key."""
         self._run("DELETE FROM keys WHERE id = ?", key.id)
         known = key.id, key.label, json.dumps(key.scopes), *key[3:]
         self._run("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", *known)

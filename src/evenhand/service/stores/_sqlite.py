@@ -68,12 +68,10 @@ class Sqlite:
                 raise
 
     def listed(self, values: Sequence[str]) -> str:
-        """Return a list as a value."""
         return json.dumps(values)
 
     @contextmanager
     def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
-        """Begin to write; others, also in other processes, wait."""
         if not self._lock.acquire(timeout=WAIT_SECONDS if wait else 0):
             raise Unavailable("the database is being written to")
         try:
@@ -85,7 +83,6 @@ class Sqlite:
 
     @contextmanager
     def view(self) -> Iterator[View]:
-        """Begin to read, as of now."""
         with _translated():
             try:
                 reader = self._readers.pop()
@@ -98,7 +95,6 @@ class Sqlite:
                 self._readers.append(reader)
 
     def close(self) -> None:
-        """Close the file."""
         for connection in (*self._readers, self._writer):
             connection.close()
 
@@ -137,16 +133,13 @@ class _Connection:
         self.close = self._own.close
 
     def run(self, statement: str, *values: Any) -> sqlite3.Cursor:
-        """Run a statement."""
         return self._own.execute(statement, values)
 
     def run_later(self, statement: str, *values: Any) -> None:
-        """Run a statement: there is nothing to wait for."""
         self._own.execute(statement, values)
 
     @contextmanager
     def transaction(self, kind: str, *, wait: bool = True) -> Iterator[None]:
-        """Do all of it or nothing."""
         self._begin(f"BEGIN {kind}", time.monotonic() + WAIT_SECONDS if wait else 0.0)
         try:
             yield
