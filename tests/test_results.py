@@ -272,15 +272,6 @@ def test_one_missing_play_is_no_broken_floor_whatever_the_rounding(setting_1):
             assert changed.all_kept("uniform") == kept
 
 
-def test_results_of_before_there_were_figures_of_every_moment_can_be_read(results, tmp_path):
-    replace(results, moments=None, marks=None).save(tmp_path / "old")
-    again = Results.load(tmp_path / "old")
-    assert again.reward("mine") == results.reward("mine")
-    with pytest.raises(InputError, match="figures of every moment must have been kept"):
-        again.anytime("mine")
-    assert Results.stacked([results, again]).moments is None
-
-
 def test_figures_of_every_moment_come_back(results, tmp_path):
     results.save(tmp_path / "out")
     again = Results.load(tmp_path / "out")

@@ -16,7 +16,7 @@ REGISTRY = "src/evenhand/policies/registry.py"
 def copy(tmp_path):
     """A copy of what a developer has, without machine code and caches."""
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for part in ("src", "tests/policies", "tests/simulation", "tests/agent"):
+    for part in ("src", "tests/policies", "tests/simulation", "tests/agent", "tests/testing"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=ignored)
     for name in ("tests/__init__.py", "tests/conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)

@@ -60,7 +60,7 @@ def test_the_files_of_simulations_and_sweeps_are_understood(tmp_path):
     simulation, sweep = tmp_path / "setting1.toml", tmp_path / "sweep.toml"
     first, anytime = of_language("simulate", "toml")
     simulation.write_text(first, encoding="utf-8")
-    assert list(Settings.load(simulation).policies) == ["TS, reflected"]
+    assert list(Settings.load(simulation).policies) == ["TS, surplus 0"]
     simulation.write_text(f"{first}\n{anytime}", encoding="utf-8")
     assert Settings.load(simulation).anytime.window == 1_000
     simulation.write_text(first, encoding="utf-8")

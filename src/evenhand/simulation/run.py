@@ -16,7 +16,7 @@ from evenhand.core.state import State, posterior_means
 from evenhand.environment import Environment
 from evenhand.policies.policy import Policy, PolicySetup
 from evenhand.results import Anytime
-from evenhand.results.anytime import USUAL
+from evenhand.results.anytime import USUAL, Moments
 from evenhand.simulation._tally import Tally, moments_of, new_tally
 
 
@@ -50,8 +50,11 @@ class Record(NamedTuple):
     def columns(self, floors: Floats) -> tuple[Any, ...]:
         """Return what the run leaves, in the order of ``RUN_COLUMNS``."""
         lists = self.expected, self.realised, self.state.played, self.estimates
-        rounds = int(self.state.rounds[0])
-        return *lists, *moments_of(self.tally, floors, rounds, self.behind)
+        return *lists, *self.moments(floors)
+
+    def moments(self, floors: Floats) -> Moments:
+        """Return what was kept of every moment."""
+        return moments_of(self.tally, floors, int(self.state.rounds[0]), self.behind)
 
 
 def new_record(run: Run) -> Record:

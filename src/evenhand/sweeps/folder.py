@@ -40,11 +40,12 @@ log = logging.getLogger(__name__)
 class Contents(NamedTuple):
     """Runs that a folder lacks, and files that have the name of a part but are none of this sweep.
 
-    Each of those comes with what is wrong with it.
+    Each of those comes with what is wrong with it. ``seen`` are the files that were looked at.
     """
 
     missing: list[range]
     damaged: dict[Path, str]
+    seen: frozenset[Path] = frozenset()
 
 
 def left(folder: Path, grid: Grid, *, any_version: bool) -> list[range]:
@@ -53,8 +54,8 @@ def left(folder: Path, grid: Grid, *, any_version: bool) -> list[range]:
     return inspect(folder, grid).missing
 
 
-def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> None:
-    """Complain about a folder that a sweep could not go into."""
+def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> Contents:
+    """Complain about a folder that a sweep could not go into; return what it holds."""
     with check_writable(folder):
         fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
@@ -64,13 +65,17 @@ def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> None:
     if not fresh:
         check_same(folder, describe(grid), any_version=any_version)
     check_folder(folder, overwrite=resume and (not fresh or _only_rubble(folder)))
+    return Contents([range(grid.runs)], {}) if fresh else inspect(folder, grid)
 
 
 @contextmanager
-def opened(folder: Path, grid: Grid, *, any_version: bool) -> Iterator[list[range]]:
+def opened(
+    folder: Path, grid: Grid, known: Contents | None = None, *, any_version: bool
+) -> Iterator[list[range]]:
     """Hold a checked folder for writing; give the runs that are missing.
 
-    Parts that are damaged are put aside, to be played again.
+    Parts that are damaged are put aside, to be played again. What is ``known`` from before is not
+    read again, unless other parts have come since.
     """
     with claimed(folder, overwrite=True):
         with check_writable(folder):
@@ -81,7 +86,8 @@ def opened(folder: Path, grid: Grid, *, any_version: bool) -> Iterator[list[rang
             (folder / PARTS).mkdir(exist_ok=True)
             (folder / FAILURES).unlink(missing_ok=True)
             clear_rubble(folder)
-            found = inspect(folder, grid)
+            same = known is not None and known.seen == _part_files(folder)
+            found = known if known is not None and same else inspect(folder, grid)
             for path, reason in found.damaged.items():
                 log.warning("%s is put aside and played again: %s", path, reason)
                 path.replace(path.with_suffix(ASIDE))
@@ -195,7 +201,12 @@ def inspect(folder: Path, grid: Grid) -> Contents:
         if part.runs.start > end:
             gaps.append(range(end, part.runs.start))
         end = part.runs.stop
-    return Contents([*gaps, range(end, grid.runs)] if end < grid.runs else gaps, damaged)
+    missing = [*gaps, range(end, grid.runs)] if end < grid.runs else gaps
+    return Contents(missing, damaged, _part_files(folder))
+
+
+def _part_files(folder: Path) -> frozenset[Path]:
+    return frozenset(part.place for part in named_parts(folder) if isinstance(part.place, Path))
 
 
 def in_order(found: Iterable[StoredPart], runs: int) -> list[StoredPart]:

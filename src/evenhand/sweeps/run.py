@@ -104,18 +104,16 @@ def conduct(
     The backend is opened only if anything is.
     """
     wanted = _runs_of(grid, only)
-    disk.check(folder, grid, resume=resume, any_version=any_version)
-    with disk.opened(folder, grid, any_version=any_version) as missing:
-        left = common(missing, wanted)
-        board, backend = Board(grid, left, Speed()), opened() if left else None
-        with closing(backend):
-            if backend is not None:
-                disk.note_versions(folder, grid)
-                write = partial(disk.write_part, folder)
-                Scheduler(board, left, backend, write, look).run()
-            disk.write_failures(folder, [failure._asdict() for failure in board.given_up])
-            results = SweepResults(folder)
-    return Outcome(board, results)
+    known = disk.check(folder, grid, resume=resume, any_version=any_version)
+    backend = opened() if common(known.missing, wanted) else None
+    with closing(backend), disk.opened(folder, grid, known, any_version=any_version) as missing:
+        board = Board(grid, common(missing, wanted), Speed())
+        if backend is not None:
+            disk.note_versions(folder, grid)
+            write = partial(disk.write_part, folder)
+            Scheduler(board, common(missing, wanted), backend, write, look).run()
+        disk.write_failures(folder, [failure._asdict() for failure in board.given_up])
+    return Outcome(board, SweepResults(folder))
 
 
 def conduct_in_memory(
