@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenhand.service._bodies import Arm, ArmChange, BanditBody, FeedbackItem
+from evenhand.service._bodies import Arm, ArmChange, BanditBody, FeedbackItem, Supposed
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import AlterArm, Ask, Tell
 from evenhand.service._measured import Measured
 from evenhand.service._reading import find_bandit
 from evenhand.service._refusals import Refusal
-from evenhand.service._views import Supposed
 from evenhand.service._what_if import what_if
 from evenhand.service.stores import open_store
 from tests.optimum.brute import all_sets, brute_force

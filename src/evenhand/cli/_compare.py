@@ -11,27 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand import figures
-from evenhand.cli._anytime import (
-    BurnInOption,
-    ToleranceOption,
-    WindowOption,
-    anytime_json,
-    anytime_table,
-    with_options,
-)
+from evenhand.cli import _anytime as moments
+from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_json, screen
-from evenhand.cli._sweeping import (
-    FAILED,
-    AnyVersionOption,
-    BackendOption,
-    Machine,
-    ResumeOption,
-    SchedulerOption,
-    WorkersOption,
-    play_grid,
-    tell_failures,
-    tell_versions,
-)
 from evenhand.core.plain import to_json
 from evenhand.core.storage import UnwritableError, staged, write_text
 from evenhand.figures import Spot
@@ -50,14 +32,14 @@ def compare(
     file: Annotated[Path, typer.Argument(help="A TOML file, as for simulate.")],
     out: Annotated[Path | None, typer.Option(help="Folder for tables and the figure.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    backend: BackendOption = "threads",
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    resume: ResumeOption = False,
-    any_version: AnyVersionOption = False,
-    burn_in: BurnInOption = None,
-    tolerance: ToleranceOption = None,
-    window: WindowOption = None,
+    backend: sweeping.BackendOption = "threads",
+    scheduler: sweeping.SchedulerOption = None,
+    workers: sweeping.WorkersOption = None,
+    resume: sweeping.ResumeOption = False,
+    any_version: sweeping.AnyVersionOption = False,
+    burn_in: moments.BurnInOption = None,
+    tolerance: moments.ToleranceOption = None,
+    window: moments.WindowOption = None,
 ) -> None:
     """Run policies on FILE's instance: worst shortfall at the horizon against regret.
 
@@ -66,17 +48,19 @@ def compare(
     The policies are those of FILE; if it has none, priced, and tscsf-b and lfg at several etas.
     """
     settings = Settings.load(file)
-    settings = replace(settings, anytime=with_options(settings.anytime, burn_in, tolerance, window))
+    settings = replace(
+        settings, anytime=moments.with_options(settings.anytime, burn_in, tolerance, window)
+    )
     check_floors(settings)
     grid = grid_of(file.stem, settings)
-    machine = Machine(backend, workers, scheduler).check()
+    machine = sweeping.Machine(backend, workers, scheduler).check()
     unwritten = None
     try:
-        outcome = play_grid(grid, out, machine, resume=resume, any_version=any_version)
+        outcome = sweeping.play_grid(grid, out, machine, resume=resume, any_version=any_version)
     except UnwritableError as error:
-        unwritten, outcome = error, play_grid(grid, None, machine)
-    tell_failures(outcome.board)
-    tell_versions(outcome.results)
+        unwritten, outcome = error, sweeping.play_grid(grid, None, machine)
+    sweeping.tell_failures(outcome.board)
+    sweeping.tell_versions(outcome.results)
     results = outcome.results.results(file.stem, grid.horizons[0])
     rows = spots(results)
     document = as_json(results, rows)
@@ -93,7 +77,7 @@ def compare(
             write_text(place / COMPARED, to_json(document))
             figures.save(figures.frontier(rows, file.stem), place / "frontier")
     if outcome.board.given_up:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(sweeping.FAILED)
 
 
 def grid_of(name: str, settings: Settings) -> Grid:
@@ -125,7 +109,7 @@ def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
             {
                 **spot._asdict(),
                 "all_kept": results.all_kept(spot.words),
-                "anytime": anytime_json(results, spot.words),
+                "anytime": moments.anytime_json(results, spot.words),
             }
             for spot in rows
         ],
@@ -162,4 +146,4 @@ def show(results: Results, rows: list[Spot]) -> None:
         table.add_row(Text(spot.words), *(f"{number:.5f}" for number in numbers), kept)
     screen.print(table)
     screen.print()
-    screen.print(anytime_table(results))
+    screen.print(moments.anytime_table(results))

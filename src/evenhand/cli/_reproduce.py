@@ -11,18 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from evenhand import paper
+from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import screen
-from evenhand.cli._sweeping import (
-    FAILED,
-    AnyVersionOption,
-    BackendOption,
-    Machine,
-    SchedulerOption,
-    WorkersOption,
-    play_grid,
-    tell_failures,
-    tell_versions,
-)
 from evenhand.paper.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
 from evenhand.sweeps import Grid, SweepResults
 from evenhand.sweeps.board import Failure
@@ -45,21 +35,21 @@ def reproduce(
     movielens: Annotated[
         Path | None, typer.Option(help="Folder or zip of a MovieLens release, for the movies.")
     ] = None,
-    backend: BackendOption = "threads",
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    any_version: AnyVersionOption = False,
+    backend: sweeping.BackendOption = "threads",
+    scheduler: sweeping.SchedulerOption = None,
+    workers: sweeping.WorkersOption = None,
+    any_version: sweeping.AnyVersionOption = False,
 ) -> None:
     """Run the paper's evaluation and tell, claim by claim, what holds.
 
     Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
     """
-    machine = Machine(backend, workers, scheduler).check()
+    machine = sweeping.Machine(backend, workers, scheduler).check()
 
     failed: list[Failure] = []
 
     def play(grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
-        outcome = play_grid(
+        outcome = sweeping.play_grid(
             grid,
             folder,
             machine,
@@ -69,8 +59,8 @@ def reproduce(
             again="the same command",
         )
         failed.extend(outcome.board.given_up)
-        tell_failures(outcome.board)
-        tell_versions(outcome.results)
+        sweeping.tell_failures(outcome.board)
+        sweeping.tell_versions(outcome.results)
         return outcome.results
 
     folder = out or Path("reproduction-quick" if quick else "reproduction")
@@ -81,7 +71,7 @@ def reproduce(
     screen.print()
     screen.print(f"report: {done.report}", soft_wrap=True, markup=False)
     if failed:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(sweeping.FAILED)
 
 
 def claims_table(done: paper.Reproduction) -> Table:

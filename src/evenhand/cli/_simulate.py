@@ -10,14 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.cli._anytime import (
-    BurnInOption,
-    ToleranceOption,
-    WindowOption,
-    anytime_json,
-    anytime_table,
-    with_options,
-)
+from evenhand.cli import _anytime as moments
 from evenhand.cli._screen import output_folder, print_json, say, screen
 from evenhand.errors import InputError
 from evenhand.files import Settings
@@ -46,9 +39,9 @@ def simulate(
     seed: Annotated[
         int | None, typer.Option(help="Of the random numbers, instead of the file's.")
     ] = None,
-    burn_in: BurnInOption = None,
-    tolerance: ToleranceOption = None,
-    window: WindowOption = None,
+    burn_in: moments.BurnInOption = None,
+    tolerance: moments.ToleranceOption = None,
+    window: moments.WindowOption = None,
 ) -> None:
     """Play the policies of FILE in its environment and say how they did."""
     settings = Settings.load(file)
@@ -63,7 +56,7 @@ def simulate(
             seed=settings.seed if seed is None else seed,
             delay=settings.delay,
             checkpoints=settings.checkpoints,
-            anytime=with_options(settings.anytime, burn_in, tolerance, window),
+            anytime=moments.with_options(settings.anytime, burn_in, tolerance, window),
         )
         if json:
             print_json(as_json(results))
@@ -88,7 +81,7 @@ def as_json(results: Results) -> dict[str, Any]:
                 "rates": results.rates(label),
                 "shortfall": results.shortfall(label),
                 "estimates": results.mean_estimates(label),
-                "anytime": anytime_json(results, label),
+                "anytime": moments.anytime_json(results, label),
             }
             for label, name in zip(results.labels, results.policies, strict=True)
         ],
@@ -122,7 +115,7 @@ def show(results: Results) -> None:
     screen.print()
     screen.print(policy_table(results))
     screen.print()
-    screen.print(anytime_table(results))
+    screen.print(moments.anytime_table(results))
     if len(results.arms) <= MANY_ARMS:
         for start in range(0, len(results.labels), BESIDE):
             screen.print()

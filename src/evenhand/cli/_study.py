@@ -9,19 +9,8 @@ import typer
 from rich.table import Table
 
 from evenhand import figures
+from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_table
-from evenhand.cli._sweeping import (
-    FAILED,
-    AnyVersionOption,
-    BackendOption,
-    Machine,
-    ResumeOption,
-    SchedulerOption,
-    WorkersOption,
-    play_grid,
-    tell_failures,
-    tell_versions,
-)
 from evenhand.core.plain import to_json
 from evenhand.core.storage import write_text
 from evenhand.science import games as _games
@@ -38,25 +27,25 @@ def study(
     instances: Annotated[int, typer.Option(help="Random instances.", min=1)] = 40,
     horizon: Annotated[int, typer.Option(help="Rounds.", min=100)] = 20_000,
     replications: Annotated[int, typer.Option(help="Repetitions of each.", min=2)] = 20,
-    backend: BackendOption = "threads",
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    resume: ResumeOption = False,
-    any_version: AnyVersionOption = False,
+    backend: sweeping.BackendOption = "threads",
+    scheduler: sweeping.SchedulerOption = None,
+    workers: sweeping.WorkersOption = None,
+    resume: sweeping.ResumeOption = False,
+    any_version: sweeping.AnyVersionOption = False,
 ) -> None:
     """Compare all policies on random feasible instances of many worlds; say who wins where."""
-    machine = Machine(backend, workers, scheduler).check()
+    machine = sweeping.Machine(backend, workers, scheduler).check()
     if into is not None:
         _study.with_block(into, "")
     scope = _games.Scope(instances, horizon, replications)
     everybody, scores = _games.policies(scope), list[Score]()
     for name, (grid, played) in _games.grids_of(scope, _games.games(scope)).items():
         folder = None if out is None else out / name
-        outcome = play_grid(grid, folder, machine, resume=resume, any_version=any_version)
+        outcome = sweeping.play_grid(grid, folder, machine, resume=resume, any_version=any_version)
         if outcome.board.given_up:
-            tell_failures(outcome.board)
-            raise typer.Exit(FAILED)
-        tell_versions(outcome.results)
+            sweeping.tell_failures(outcome.board)
+            raise typer.Exit(sweeping.FAILED)
+        sweeping.tell_versions(outcome.results)
         scores += scores_of(played, everybody, outcome.results)
     print_table(who_wins(scores))
     picture = _study.drawn(scope, scores)

@@ -9,19 +9,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._live import clock
 from evenhand.cli._screen import errors, print_table, say, screen
-from evenhand.cli._sweeping import (
-    FAILED,
-    AnyVersionOption,
-    Machine,
-    ResumeOption,
-    SchedulerOption,
-    WorkersOption,
-    play_grid,
-    tell_failures,
-    tell_versions,
-)
 from evenhand.errors import InputError
 from evenhand.simulation.runner import worker_count
 from evenhand.sweeps import Grid, SweepResults
@@ -39,10 +29,10 @@ def sweep(
     backend: Annotated[
         str | None, typer.Option(help="threads, local (processes, the default) or dask.")
     ] = None,
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    resume: ResumeOption = False,
-    any_version: AnyVersionOption = False,
+    scheduler: sweeping.SchedulerOption = None,
+    workers: sweeping.WorkersOption = None,
+    resume: sweeping.ResumeOption = False,
+    any_version: sweeping.AnyVersionOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print cells, rounds and an estimate of the time.")
     ] = False,
@@ -55,16 +45,16 @@ def sweep(
     grid = Grid.load(file)
     if engine is not None and backend is not None:
         raise InputError("--engine must be left out: --backend says the same")
-    machine = Machine(backend or engine or "local", workers, scheduler).check()
+    machine = sweeping.Machine(backend or engine or "local", workers, scheduler).check()
     if dry_run:
         plan(grid, out if resume else None, worker_count(workers), any_version=any_version)
         return
     if out is None:
         raise InputError("sweep must have --out DIR, a folder for the results")
-    board, results = play_grid(grid, out, machine, resume=resume, any_version=any_version)
+    board, results = sweeping.play_grid(grid, out, machine, resume=resume, any_version=any_version)
     show(board, results)
     if board.given_up:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(sweeping.FAILED)
 
 
 def plan(grid: Grid, out: Path | None, cores: int, *, any_version: bool) -> None:
@@ -122,8 +112,8 @@ def show(board: Board, results: SweepResults) -> None:
             screen.print(f"... and {grid.cells - MANY_CELLS:,} more cells")
         screen.print()
         say(screen, f"Results are in {out}; for all of them as a page: evenhand report {out}")
-    tell_failures(board)
-    tell_versions(results)
+    sweeping.tell_failures(board)
+    sweeping.tell_versions(results)
 
 
 def summary_table(lines: list[dict[str, Any]]) -> Table:

@@ -9,18 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_table, say, screen
-from evenhand.cli._sweeping import (
-    FAILED,
-    AnyVersionOption,
-    BackendOption,
-    Machine,
-    SchedulerOption,
-    WorkersOption,
-    play_grid,
-    tell_failures,
-    tell_versions,
-)
 from evenhand.paper.measurement import FAILS, HOLDS, UNDECIDED
 from evenhand.science import Effort, Verification
 from evenhand.science import verify_science as verify
@@ -37,25 +27,25 @@ def verify_science(
     quick: Annotated[
         bool, typer.Option("--quick", help="A first look: 10 replications, a tenth of the rounds.")
     ] = False,
-    backend: BackendOption = "threads",
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    any_version: AnyVersionOption = False,
+    backend: sweeping.BackendOption = "threads",
+    scheduler: sweeping.SchedulerOption = None,
+    workers: sweeping.WorkersOption = None,
+    any_version: sweeping.AnyVersionOption = False,
 ) -> None:
     """Check against other people's numbers and laws; exit code 1 if one does not hold.
 
     Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
     """
-    machine, effort = Machine(backend, workers, scheduler).check(), Effort(quick)
+    machine, effort = sweeping.Machine(backend, workers, scheduler).check(), Effort(quick)
 
     def play(grid: Grid, folder: Path) -> SweepResults:
-        outcome = play_grid(
+        outcome = sweeping.play_grid(
             grid, folder, machine, resume=True, any_version=any_version, again="the same command"
         )
-        tell_failures(outcome.board)
-        tell_versions(outcome.results)
+        sweeping.tell_failures(outcome.board)
+        sweeping.tell_versions(outcome.results)
         if outcome.board.given_up:
-            raise typer.Exit(FAILED)
+            raise typer.Exit(sweeping.FAILED)
         return outcome.results
 
     done = verify(out or Path(f"verification{'-quick' if quick else ''}"), effort, play)

@@ -8,17 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from evenhand.client._calls import (
-    Attempts,
-    Call,
-    ask_call,
-    bandit_call,
-    create_call,
-    decision_of,
-    headers_of,
-    id_of,
-    parsed,
-)
+from evenhand.client import _calls as calls
 from evenhand.client._delivery import Telling
 from evenhand.core.extras import load
 from evenhand.errors import ServiceError
@@ -54,7 +44,7 @@ class AsyncClient(Telling):
         buffer: int = 10_000,
     ) -> None:
         super().__init__(patience, buffer)
-        self._httpx, headers = load("httpx"), headers_of(key)
+        self._httpx, headers = load("httpx"), calls.headers_of(key)
         self._http = self._httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout)
         self._changed = asyncio.Condition()
         self._sender: asyncio.Task[None] | None = None
@@ -69,7 +59,9 @@ class AsyncClient(Telling):
         feedback: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Create a bandit, or find that it is there as it should be."""
-        made: dict[str, Any] = await self._made(create_call(bandit, arms, plays, policy, feedback))
+        made: dict[str, Any] = await self._made(
+            calls.create_call(bandit, arms, plays, policy, feedback)
+        )
         return made
 
     async def ask(
@@ -81,7 +73,7 @@ class AsyncClient(Telling):
         id: str | None = None,  # noqa: A002  (what the service calls it)
     ) -> Decision:
         """Ask which of the awake arms to play; left out, all that are not paused are awake."""
-        return decision_of(await self._made(ask_call(bandit, awake, explain, id)))
+        return calls.decision_of(await self._made(calls.ask_call(bandit, awake, explain, id)))
 
     async def tell(
         self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
@@ -101,8 +93,8 @@ class AsyncClient(Telling):
         self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
     ) -> dict[str, Any]:
         """Tell what arms of a decision returned, and wait for what becomes of it."""
-        body = {"decision": id_of(decision), "rewards": dict(rewards)}
-        answer = await self._made(bandit_call("POST", bandit, "feedback", body=body))
+        body = {"decision": calls.id_of(decision), "rewards": dict(rewards)}
+        answer = await self._made(calls.bandit_call("POST", bandit, "feedback", body=body))
         result: dict[str, Any] = answer["results"][0]
         return result
 
@@ -121,20 +113,20 @@ class AsyncClient(Telling):
 
     async def cancel(self, bandit: str, decision: str | Decision) -> None:
         """Take back a decision that was never shown."""
-        await self._made(bandit_call("DELETE", bandit, "decisions", id_of(decision)))
+        await self._made(calls.bandit_call("DELETE", bandit, "decisions", calls.id_of(decision)))
 
     async def state(self, bandit: str) -> dict[str, Any]:
         """Return how a bandit fares."""
-        found: dict[str, Any] = await self._made(bandit_call("GET", bandit, "state"))
+        found: dict[str, Any] = await self._made(calls.bandit_call("GET", bandit, "state"))
         return found
 
     async def bandits(self) -> list[str]:
         """Return the names of all bandits."""
-        return list((await self._made(Call("GET", "/v1/bandits")))["bandits"])
+        return list((await self._made(calls.Call("GET", "/v1/bandits")))["bandits"])
 
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Make any other call of the API, as ``/docs`` of the service describes it."""
-        return await self._made(Call(method, path, body))
+        return await self._made(calls.Call(method, path, body))
 
     async def close(self) -> None:
         """Deliver what can be delivered, and let go of the connections."""
@@ -160,9 +152,9 @@ class AsyncClient(Telling):
     ) -> None:
         await self.close()
 
-    async def _made(self, call: Call) -> Any:
+    async def _made(self, call: calls.Call) -> Any:
         """Make a call, again and again while it fails in passing and patience lasts."""
-        attempts = Attempts(self._patience)
+        attempts = calls.Attempts(self._patience)
         while True:
             try:
                 answer = await self._http.request(
@@ -173,7 +165,7 @@ class AsyncClient(Telling):
                 continue
             pause = attempts.after_answer(answer.status_code, answer.headers)
             if pause is None:
-                return attempts.content(answer.status_code, call.method, parsed(answer))
+                return attempts.content(answer.status_code, call.method, calls.parsed(answer))
             await asyncio.sleep(pause)
 
     async def _deliver(self) -> None:

@@ -9,17 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from evenhand.client._calls import (
-    Attempts,
-    Call,
-    ask_call,
-    bandit_call,
-    create_call,
-    decision_of,
-    headers_of,
-    id_of,
-    parsed,
-)
+from evenhand.client import _calls as calls
 from evenhand.client._delivery import Telling
 from evenhand.core.extras import load
 from evenhand.errors import ServiceError
@@ -68,7 +58,7 @@ class Client(Telling):
         buffer: int = 10_000,
     ) -> None:
         super().__init__(patience, buffer)
-        self._httpx, headers = load("httpx"), headers_of(key)
+        self._httpx, headers = load("httpx"), calls.headers_of(key)
         self._http = self._httpx.Client(base_url=url, headers=headers, timeout=timeout)
         self._changed = threading.Condition()
         self._sender: threading.Thread | None = None
@@ -83,7 +73,7 @@ class Client(Telling):
         feedback: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Create a bandit, or find that it is there as it should be."""
-        made: dict[str, Any] = self._made(create_call(bandit, arms, plays, policy, feedback))
+        made: dict[str, Any] = self._made(calls.create_call(bandit, arms, plays, policy, feedback))
         return made
 
     def ask(
@@ -95,7 +85,7 @@ class Client(Telling):
         id: str | None = None,  # noqa: A002  (what the service calls it)
     ) -> Decision:
         """Ask which of the awake arms to play; left out, all that are not paused are awake."""
-        return decision_of(self._made(ask_call(bandit, awake, explain, id)))
+        return calls.decision_of(self._made(calls.ask_call(bandit, awake, explain, id)))
 
     def tell(self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]) -> None:
         """Tell what arms of a decision returned; it will be delivered, see :meth:`flush`."""
@@ -114,8 +104,8 @@ class Client(Telling):
         self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
     ) -> dict[str, Any]:
         """Tell what arms of a decision returned, and wait for what becomes of it."""
-        body = {"decision": id_of(decision), "rewards": dict(rewards)}
-        answer = self._made(bandit_call("POST", bandit, "feedback", body=body))
+        body = {"decision": calls.id_of(decision), "rewards": dict(rewards)}
+        answer = self._made(calls.bandit_call("POST", bandit, "feedback", body=body))
         result: dict[str, Any] = answer["results"][0]
         return result
 
@@ -134,20 +124,20 @@ class Client(Telling):
 
     def cancel(self, bandit: str, decision: str | Decision) -> None:
         """Take back a decision that was never shown."""
-        self._made(bandit_call("DELETE", bandit, "decisions", id_of(decision)))
+        self._made(calls.bandit_call("DELETE", bandit, "decisions", calls.id_of(decision)))
 
     def state(self, bandit: str) -> dict[str, Any]:
         """Return how a bandit fares."""
-        found: dict[str, Any] = self._made(bandit_call("GET", bandit, "state"))
+        found: dict[str, Any] = self._made(calls.bandit_call("GET", bandit, "state"))
         return found
 
     def bandits(self) -> list[str]:
         """Return the names of all bandits."""
-        return list(self._made(Call("GET", "/v1/bandits"))["bandits"])
+        return list(self._made(calls.Call("GET", "/v1/bandits"))["bandits"])
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Make any other call of the API, as ``/docs`` of the service describes it."""
-        return self._made(Call(method, path, body))
+        return self._made(calls.Call(method, path, body))
 
     def close(self) -> None:
         """Deliver what can be delivered, and let go of the connections."""
@@ -173,9 +163,9 @@ class Client(Telling):
     ) -> None:
         self.close()
 
-    def _made(self, call: Call) -> Any:
+    def _made(self, call: calls.Call) -> Any:
         """Make a call, again and again while it fails in passing and patience lasts."""
-        attempts = Attempts(self._patience)
+        attempts = calls.Attempts(self._patience)
         while True:
             try:
                 answer = self._http.request(
@@ -186,7 +176,7 @@ class Client(Telling):
                 continue
             pause = attempts.after_answer(answer.status_code, answer.headers)
             if pause is None:
-                return attempts.content(answer.status_code, call.method, parsed(answer))
+                return attempts.content(answer.status_code, call.method, calls.parsed(answer))
             time.sleep(pause)
 
     def _deliver(self) -> None:

@@ -11,7 +11,7 @@ New states, copies, other arms, JSON, bytes and blocks for machine code are deri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
@@ -186,7 +186,7 @@ def in_blocks(arrays: Kind) -> tuple[Kind, tuple[Any, ...]]:
     """
     kind, blocks, found = type(arrays), [], {}
     for names in _block_names(kind):
-        if len(names) == 1 and not _is_declared(kind, names[0]):
+        if len(names) == 1 and names[0] not in names_of(kind):
             blocks.append(getattr(arrays, names[0]))
             found[names[0]] = blocks[-1]
             continue
@@ -209,7 +209,7 @@ def block_reader(kind: Any) -> Callable[..., Any]:
     groups = _block_names(kind)
     blocks = [f"block{i}" for i in range(len(groups))]
     given = [
-        f"{name}={block}[{row}]" if _is_declared(kind, name) else f"{name}={block}"
+        f"{name}={block}[{row}]" if name in names_of(kind) else f"{name}={block}"
         for block, names in zip(blocks, groups, strict=True)
         for row, name in enumerate(names)
     ]
@@ -243,22 +243,13 @@ def generated(source: str, **given: Any) -> Callable[..., Any]:
     return function
 
 
-def _is_declared(kind: Any, name: str) -> bool:
-    return name in names_of(kind)
-
-
 @cache
 def _block_names(kind: Any) -> tuple[tuple[str, ...], ...]:
     """Return which arrays share a block: those of the same axis and type, in order."""
     declared = {field.name: field for field in fields_of(kind)}
     groups: dict[object, list[str]] = {}
-    for name in _names(kind):
+    for name in kind._fields:
         field = declared.get(name)
         key = name if field is None else (field.column.axis, field.dtype.str)
         groups.setdefault(key, []).append(name)
     return tuple(map(tuple, groups.values()))
-
-
-def _names(kind: Any) -> Iterable[str]:
-    names: tuple[str, ...] = kind._fields
-    return names

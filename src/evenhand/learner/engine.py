@@ -260,18 +260,9 @@ def decide(
     memory: Any,
 ) -> int:
     """Play a round with samples that are there; ``buffers`` are for scores and as scratch."""
+    scores, scratch = buffers[0], buffers[1]
     return play_round(
-        chosen,
-        awake,
-        samples,
-        state,
-        problem,
-        buffers[0],
-        buffers[1],
-        options,
-        constants,
-        memory,
-        rng,
+        chosen, awake, samples, state, problem, scores, scratch, options, constants, memory, rng
     )
 
 

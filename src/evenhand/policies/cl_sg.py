@@ -56,11 +56,8 @@ class ClSg(WithEta):
 
     Parameters
     ----------
-    eta
-        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
-        sqrt(N T / (m ln T)).
-    surplus
-        See :class:`WithSurplus`.
+    eta, surplus
+        See :class:`WithEta`.
     gamma
         The scale of exploration, above 0.
 

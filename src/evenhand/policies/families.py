@@ -51,7 +51,16 @@ class WithSurplus(Policy):
 
 @dataclass(frozen=True, kw_only=True)
 class WithEta(WithSurplus):
-    """Base of the policies that score ``max(Q_i, 0) / eta + w_i estimate_i``."""
+    """Base of the policies that score ``max(Q_i, 0) / eta + w_i estimate_i``.
+
+    Parameters
+    ----------
+    eta
+        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
+        sqrt(N T / (m ln T)), Corollary 1.
+    surplus
+        See :class:`WithSurplus`.
+    """
 
     eta: Eta = 10.0
 

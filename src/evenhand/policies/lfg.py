@@ -47,8 +47,7 @@ class Lfg(WithEta):
     Parameters
     ----------
     eta
-        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
-        sqrt(N T / (m ln T)).
+        See :class:`WithEta`.
     surplus
         0, as published, or infinity, Eq. (5) of the TSCSF-B paper; see :class:`WithSurplus`.
 

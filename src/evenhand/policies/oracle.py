@@ -39,11 +39,8 @@ class Oracle(WithEta):
 
     Parameters
     ----------
-    eta
-        How much reward outweighs debt: a number above 0, infinity, or ``"paper"`` for
-        sqrt(N T / (m ln T)).
-    surplus
-        See :class:`WithSurplus`.
+    eta, surplus
+        See :class:`WithEta`.
 
     Examples
     --------

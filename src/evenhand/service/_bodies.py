@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from evenhand.errors import Certificate
 from evenhand.learner.decision import Reason
@@ -25,6 +25,7 @@ Seconds: TypeAlias = Annotated[float, Meta(gt=0.0, le=1e9)]
 Plays: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
 Standing: TypeAlias = Literal["kept", "behind", "impossible", "free", "paused"]
+Range: TypeAlias = Literal["hour", "day", "all"]
 DecisionState: TypeAlias = Literal["awaiting", "told", "expired", "cancelled"]
 Words: TypeAlias = dict[str, float | str | bool | None]
 
@@ -266,3 +267,98 @@ class Health(Struct):
     """Whether the server lives, or can decide."""
 
     status: str
+
+
+class BanditGlance(Struct):
+    """A bandit at a glance: how many floors it has, and how many of them are kept."""
+
+    name: str
+    rounds: int
+    arms: int
+    floors: int
+    kept: int
+    behind: int
+    impossible: int
+    largest_debt: float
+    pending: int
+    warnings: list[Warned]
+
+
+class Glances(Struct):
+    """All bandits at a glance."""
+
+    bandits: list[BanditGlance]
+
+
+class ArmHistory(Struct):
+    """An arm's rates and debts, one of each for each time; None where it took no part."""
+
+    name: str
+    rates: list[float | None]
+    debts: list[float | None]
+
+
+class HistoryShown(Struct):
+    """How a bandit stood at some times, in seconds since 1970; not complete if without its arms."""
+
+    name: str
+    range: Range
+    complete: bool
+    times: list[float]
+    decisions: list[int]
+    told: list[int]
+    expired: list[int]
+    pending: list[int]
+    reward: list[float]
+    arms: list[ArmHistory]
+
+
+class DecisionListed(Struct):
+    """A decision in a list."""
+
+    id: str
+    round: int
+    at: float
+    chosen: list[str]
+    awake: int
+    told: dict[str, float]
+    state: DecisionState
+
+
+class DecisionList(Struct):
+    """The newest decisions, the newest first."""
+
+    decisions: list[DecisionListed]
+
+
+class Supposed(Body):
+    """Floors that might be others: those that are not named stay as they are."""
+
+    floors: Annotated[dict[str, Fraction], Meta(max_length=MOST_ARMS)] = field(default_factory=dict)
+
+
+class ArmWhatIf(Struct):
+    """What an arm would have in the optimum: its rate, and what a unit of its floor would cost."""
+
+    name: str
+    floor: float
+    mean: float
+    awake_rate: float
+    rate: float
+    price: float
+
+
+class WhatIf(Struct):
+    """The optimum under the estimates and awake rates measured, if arms wake independently.
+
+    ``reward`` a round is that with the floors supposed, ``reward_now`` that with the present ones;
+    None where floors cannot be kept, of which the certificate is the proof, in words ``detail``.
+    """
+
+    feasible: bool
+    reward: float | None
+    reward_now: float | None
+    reward_without_floors: float
+    arms: list[ArmWhatIf]
+    certificate: CertificateShown | None
+    detail: str

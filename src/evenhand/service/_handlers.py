@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 async def put_bandit(service: Service, call: Call) -> Reply:
-    """Create a bandit."""
+    """Create a bandit; the same body again changes nothing."""
     name = call.path["name"]
     if not BANDIT_NAME.fullmatch(name):
         detail = f"name of a bandit must be {BANDIT_RULE}, got {brief(name)}"
@@ -70,7 +70,7 @@ def _first_edition(body: BanditBody) -> Edition:
 
 
 async def get_bandit(service: Service, call: Call) -> Reply:
-    """Show a bandit."""
+    """Show a bandit as it is now."""
     name = call.path["name"]
     found = await service.read(lambda view: find_bandit(view, name))
     return Reply(200, _encode(found.edition.shown(name)))
@@ -82,36 +82,36 @@ async def list_bandits(service: Service, call: Call) -> Reply:
 
 
 async def patch_bandit(service: Service, call: Call) -> Reply:
-    """Change the rules of a bandit."""
+    """Change plays, or how long feedback is awaited."""
     return await _done(service, commands.Alter(call.path["name"], decoded(call.body, BanditChange)))
 
 
 async def delete_bandit(service: Service, call: Call) -> Reply:
-    """Delete a bandit."""
+    """Delete a bandit with all it knows."""
     reply = await _done(service, commands.Delete(call.path["name"]))
     service.metrics.forget(call.path["name"])
     return reply
 
 
 async def put_arm(service: Service, call: Call) -> Reply:
-    """Let an arm take part."""
+    """Let an arm take part; nothing is owed to it for the time before."""
     values = decoded(call.body or b"{}", ArmValues)
     return await _done(service, commands.Join(call.path["name"], call.path["arm"], values))
 
 
 async def patch_arm(service: Service, call: Call) -> Reply:
-    """Change an arm."""
+    """Change an arm's floor, weight or availability, pause or resume it."""
     values = decoded(call.body, ArmChange)
     return await _done(service, commands.AlterArm(call.path["name"], call.path["arm"], values))
 
 
 async def delete_arm(service: Service, call: Call) -> Reply:
-    """Let an arm leave."""
+    """Let an arm leave; feedback on it that is under way will be ignored."""
     return await _done(service, commands.Retire(call.path["name"], call.path["arm"]))
 
 
 async def post_decision(service: Service, call: Call) -> Reply:
-    """Decide; reasons are worked out after the decision has been committed, and committed too."""
+    """Decide which of the awake arms to play; the same id is the same decision."""
     explain = bool(call.query) and call.flag("explain")
     asked: Question = decoded(call.body or b"{}", Question)
     if asked.id is not None and (not is_name(asked.id) or asked.id in DOTS):
@@ -130,7 +130,7 @@ async def post_decision(service: Service, call: Call) -> Reply:
 
 
 async def get_decision(service: Service, call: Call) -> Reply:
-    """Show a decision; if its reasons were not kept, they are worked out while they can be."""
+    """Show a decision and what became of it."""
     name, decision = call.path["name"], call.path["decision"]
     key, shown = await service.read(lambda view: find_decision(view, name, decision))
     if shown.reasons is None and (source := service.recent.find(key, decision)) is not None:
@@ -139,12 +139,12 @@ async def get_decision(service: Service, call: Call) -> Reply:
 
 
 async def delete_decision(service: Service, call: Call) -> Reply:
-    """Take back a decision."""
+    """Take back a decision that was never shown: it is as if it had not been made."""
     return await _done(service, commands.Cancel(call.path["name"], call.path["decision"]))
 
 
 async def post_feedback(service: Service, call: Call) -> Reply:
-    """Learn from feedback: one item, which may be refused, or many, each with its own result."""
+    """Tell what played arms returned: one decision, or many as items."""
     name = call.path["name"]
     items, alone = feedback_items(call.body)
     answer = await _answer(service, commands.Tell(name, items))
@@ -206,14 +206,14 @@ def decision_named(body: bytes) -> str:
 
 
 async def get_state(service: Service, call: Call) -> Reply:
-    """Show how a bandit fares."""
+    """Show how every arm fares, and what to worry about."""
     name = call.path["name"]
     state = await service.read(lambda view: state_now(view, name, service.machine))
     return Reply(200, _encode(state))
 
 
 async def get_log(service: Service, call: Call) -> Reply:
-    """Show what has happened, a line an event."""
+    """Show what has happened, a JSON line an event, by cursor."""
     name = call.path["name"]
     after, limit = call.whole("after", 0, 2**62), call.whole("limit", 1_000, MOST_LINES, 1)
     lines = await service.read(lambda view: b"".join(log_lines(view, name, after, limit)))
@@ -239,7 +239,7 @@ async def get_metrics(service: Service, call: Call) -> Reply:
 
 
 async def get_openapi(service: Service, call: Call) -> Reply:
-    """Show the description of this API."""
+    """Show this description."""
     return Reply(200, service.openapi)
 
 

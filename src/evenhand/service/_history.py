@@ -8,9 +8,9 @@ from itertools import groupby
 import numpy as np
 
 from evenhand.core.arrays import Floats
+from evenhand.service._bodies import ArmHistory, HistoryShown, Range
 from evenhand.service._reading import Editions, find_head
 from evenhand.service._samples import DAY, HOUR, Reading, reading
-from evenhand.service._views import ArmHistory, HistoryShown, Range
 from evenhand.service.stores.protocol import Sample, View
 
 SECONDS: dict[Range, int] = {"hour": HOUR, "day": DAY, "all": 2**62}

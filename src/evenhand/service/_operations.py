@@ -70,7 +70,7 @@ class Reply(NamedTuple):
 Handler: TypeAlias = "Callable[[Service, Call], Awaitable[Reply]]"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Operation:
     """One method of one address.
 
@@ -80,14 +80,12 @@ class Operation:
         Where it is.
     scope
         Which keys may use it; "" for everybody.
-    summary
-        What it does, in a sentence.
     handler
-        Who does it.
-    body
-        The types of what may be sent.
+        Who does it; its docstring is the summary.
     answers
         Every status it may have but the common ones, with the type of the body.
+    body
+        The types of what may be sent.
     query
         Its query parameters: their JSON schemas and what they mean.
     listed
@@ -97,13 +95,17 @@ class Operation:
     method: str
     path: str
     scope: str
-    summary: str
     handler: Handler
+    answers: Mapping[int, Any]
     body: tuple[Any, ...] = ()
-    answers: Mapping[int, Any] = field(default_factory=dict)
     query: Mapping[str, tuple[Mapping[str, Any], str]] = field(default_factory=dict)
     media_type: str = JSON
     listed: bool = True
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a sentence."""
+        return " ".join((self.handler.__doc__ or "").split())
 
 
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from evenhand.service._bandit import awake_names
-from evenhand.service._bodies import DecisionShown
+from evenhand.service._bodies import DecisionList, DecisionListed, DecisionShown
 from evenhand.service._counters import Counters, unpacked
 from evenhand.service._edition import Edition
 from evenhand.service._events import (
@@ -23,7 +23,6 @@ from evenhand.service._events import (
     histories,
 )
 from evenhand.service._refusals import folded, not_found
-from evenhand.service._views import DecisionList, DecisionListed
 from evenhand.service.stores.protocol import Head, View
 
 # After so many bytes a page of a log ends, whatever its limit: the cursor leads on.

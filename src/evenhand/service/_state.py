@@ -15,12 +15,18 @@ from evenhand.core.state import faded, posterior
 from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.learner.reasons import TAIL
 from evenhand.optimum.feasibility import headroom
-from evenhand.service._bodies import ArmState, BanditState, CertificateShown, Warned
+from evenhand.service._bodies import (
+    ArmState,
+    BanditGlance,
+    BanditState,
+    CertificateShown,
+    Glances,
+    Warned,
+)
 from evenhand.service._edition import serving_policy
 from evenhand.service._machine import Machine
 from evenhand.service._measured import ENOUGH_ROUNDS, Measured, in_words
 from evenhand.service._reading import Found, find_bandit
-from evenhand.service._views import BanditGlance, Glances
 from evenhand.service.stores.protocol import View
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from evenhand.service._bodies import Range, Supposed
 from evenhand.service._history import SECONDS, history_of
 from evenhand.service._live import SHOWN
 from evenhand.service._operations import Call, Reply, decoded
 from evenhand.service._pages import SAFE
 from evenhand.service._reading import find_bandit, newest_decisions
 from evenhand.service._refusals import Refusal, not_found
-from evenhand.service._views import Range, Supposed
 from evenhand.service._what_if import what_if
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def get_overview(service: Service, call: Call) -> Reply:
-    """Show all bandits at a glance."""
+    """Show all bandits at a glance: whose floors are kept."""
     return Reply(200, _encode(await service.read(service.overview.look)))
 
 
 async def get_live(service: Service, call: Call) -> Reply:
-    """Tell what is new, as it comes."""
+    """Tell what is new, as server-sent events: of all bandits, or in full of one of them."""
     return await service.live.watch(call)
 
 
@@ -42,7 +42,7 @@ async def get_decisions(service: Service, call: Call) -> Reply:
 
 
 async def get_history(service: Service, call: Call) -> Reply:
-    """Show how a bandit stood over time."""
+    """Show how a bandit and its arms stood over time, coarser the longer ago."""
     name, span = call.path["name"], cast("Range", call.choice("range", RANGES))
     arms = [arm for arm in call.query["arm"] if arm] if "arm" in call.query else None
     found = await service.read(lambda view: history_of(view, name, span, arms, time.time()))
@@ -50,7 +50,7 @@ async def get_history(service: Service, call: Call) -> Reply:
 
 
 async def post_what_if(service: Service, call: Call) -> Reply:
-    """Work out the optimum with other floors."""
+    """Work out the optimum with other floors; nothing is changed."""
     name, supposed = call.path["name"], decoded(call.body or b"{}", Supposed)
     found = await service.read(lambda view: find_bandit(view, name))
     if service.thinking >= MOST_THINKING:

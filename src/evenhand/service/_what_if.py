@@ -8,11 +8,10 @@ from evenhand.core.arrays import Floats, Integers
 from evenhand.core.nature import Awake
 from evenhand.errors import InfeasibleFloors
 from evenhand.optimum.solver import Optimum, solve
-from evenhand.service._bodies import CertificateShown
+from evenhand.service._bodies import ArmWhatIf, CertificateShown, Supposed, WhatIf
 from evenhand.service._measured import Measured, in_words
 from evenhand.service._reading import Found
 from evenhand.service._refusals import not_found
-from evenhand.service._views import ArmWhatIf, Supposed, WhatIf
 
 
 def what_if(found: Found, supposed: Supposed, compiled: bool) -> WhatIf:
