@@ -10,9 +10,16 @@ from evenhand.service import _samples
 from evenhand.service._bodies import Arm, ArmValues, BanditBody, FeedbackItem
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask, Delete, Join, Retire, TakeSample, Tell
-from evenhand.service._history import POINTS, history_of
 from evenhand.service._refusals import Refusal
-from evenhand.service._samples import DAY, HOUR, MOST_OLD, STEP_SECONDS, Sampling
+from evenhand.service._samples import (
+    DAY,
+    HOUR,
+    MOST_OLD,
+    POINTS,
+    STEP_SECONDS,
+    Sampling,
+    history_of,
+)
 from evenhand.service._writer import Writer
 from evenhand.service.stores import open_store
 from evenhand.service.stores.protocol import Sample

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from evenhand.service import _live, _overview, _watching
+from evenhand.service._api_page import POLICY, read_files
 from evenhand.service._door import Door
 from evenhand.service._operations import Call, Reply
-from evenhand.service._pages import POLICY, read_files
 from evenhand.service._reading import newest_decisions
 from evenhand.service._refusals import Refusal
 from evenhand.service._state import Overview

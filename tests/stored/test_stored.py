@@ -15,8 +15,8 @@ from evenhand import Agent, Grid, Results, SweepResults, run_sweep
 from evenhand.generate import Generated
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Ask
-from evenhand.service._history import history_of
 from evenhand.service._reading import find_bandit, log_lines
+from evenhand.service._samples import history_of
 from evenhand.service.exchange import import_lines
 from evenhand.service.recount import verify
 from evenhand.service.stores import open_store

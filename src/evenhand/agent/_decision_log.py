@@ -61,13 +61,7 @@ class DecisionLog:
         return (record, values) if PLAIN.issuperset(map(type, values)) else None
 
     def remembered(self, decision_id: object) -> DecisionRecord:
-        """Return a decision that is still remembered.
-
-        Raises
-        ------
-        FeedbackError
-            If it was never made, or has been forgotten.
-        """
+        """Return a decision that is still remembered."""
         why = "it was never made"
         if self._was_made(decision_id):
             record = self.records.get(int(decision_id))  # type: ignore[call-overload]

@@ -66,13 +66,7 @@ def write(pieces: Pieces) -> str:
 
 
 def read(text: str) -> Pieces:
-    """Return the pieces that :func:`write` wrote.
-
-    Raises
-    ------
-    SnapshotError
-        If the text is not a snapshot, is of a version that is not read, or is damaged.
-    """
+    """Return the pieces that :func:`write` wrote."""
     try:
         document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:

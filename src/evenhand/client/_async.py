@@ -117,8 +117,7 @@ class AsyncClient(Telling):
 
     async def state(self, bandit: str) -> dict[str, Any]:
         """Return how a bandit fares."""
-        found: dict[str, Any] = await self._made(calls.bandit_call("GET", bandit, "state"))
-        return found
+        return dict(await self._made(calls.bandit_call("GET", bandit, "state")))
 
     async def bandits(self) -> list[str]:
         """Return the names of all bandits."""

@@ -124,13 +124,7 @@ class Attempts:
         return pause if time.monotonic() + pause < self._end else None
 
     def content(self, status: int, method: str, content: Any) -> Any:
-        """Return what a final answer holds, or complain; what was deleted before is gone now.
-
-        Raises
-        ------
-        ServiceError
-            If the service has refused.
-        """
+        """Return what a final answer holds, or complain; what was deleted before is gone now."""
         if status < 300:
             return content
         if status == NOT_FOUND and method == "DELETE" and self._tried:

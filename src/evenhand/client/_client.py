@@ -73,8 +73,7 @@ class Client(Telling):
         feedback: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Create a bandit, or find that it is there as it should be."""
-        made: dict[str, Any] = self._made(calls.create_call(bandit, arms, plays, policy, feedback))
-        return made
+        return dict(self._made(calls.create_call(bandit, arms, plays, policy, feedback)))
 
     def ask(
         self,
@@ -128,8 +127,7 @@ class Client(Telling):
 
     def state(self, bandit: str) -> dict[str, Any]:
         """Return how a bandit fares."""
-        found: dict[str, Any] = self._made(calls.bandit_call("GET", bandit, "state"))
-        return found
+        return dict(self._made(calls.bandit_call("GET", bandit, "state")))
 
     def bandits(self) -> list[str]:
         """Return the names of all bandits."""

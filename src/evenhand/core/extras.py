@@ -29,18 +29,7 @@ EXTRAS = {
 
 
 def load(module: str) -> ModuleType:
-    """Import an optional module.
-
-    Raises
-    ------
-    MissingExtra
-        If its package is not installed; nothing falls back silently.
-
-    Examples
-    --------
-    >>> load("polars").__name__
-    'polars'
-    """
+    """Import an optional module."""
     with extras_named():
         return import_module(module)
 

@@ -37,13 +37,7 @@ class Form:
         return {"format": self.name, "version": self.version, **document}
 
     def read(self, document: object) -> Document:
-        """Return a document of the present version; complain about one that is of another form.
-
-        Raises
-        ------
-        InputError
-            If the document is of another form, or of a version that this release does not read.
-        """
+        """Return a document of the present version; complain about one that is of another form."""
         if not isinstance(document, dict) or document.get("format") != self.name:
             found = document.get("format") if isinstance(document, dict) else document
             fail("stored form", f"{self.name!r}", found)

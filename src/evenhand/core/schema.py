@@ -127,13 +127,7 @@ def to_lists(arrays: tuple[Any, ...]) -> dict[str, list[Any]]:
 def from_lists(
     kind: type[Kind], lists: Mapping[str, Any], arms: int, *, lowest: float = -np.inf
 ) -> Kind:
-    """Return the state that :func:`to_lists` wrote.
-
-    Raises
-    ------
-    ValueError
-        If an array is missing, of another size or type, not finite, or below ``lowest``.
-    """
+    """Return the state that :func:`to_lists` wrote."""
     found = {}
     for field in fields_of(kind):
         array = np.array(lists[field.name], dtype=field.dtype)
@@ -157,13 +151,7 @@ def to_bytes(arrays: tuple[Any, ...]) -> bytes:
 
 
 def from_bytes(kind: type[Kind], body: bytes, arms: int) -> Kind:
-    """Return the state that :func:`to_bytes` wrote, with zeros for what is derived.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are not of this state, or not of so many arms.
-    """
+    """Return the state that :func:`to_bytes` wrote, with zeros for what is derived."""
     found, at = {}, 0
     for field in fields_of(kind):
         size = field.size(arms)

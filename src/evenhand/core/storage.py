@@ -23,11 +23,6 @@ def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
 
     Another process, or another thread, that wants it meanwhile is refused. The claim goes with the
     process, however it ends; a folder that nothing was written into goes with the claim.
-
-    Raises
-    ------
-    InputError
-        If the folder is somebody else's, is not empty, or cannot be written into.
     """
     with check_writable(folder):
         check_free(folder, overwrite=overwrite)

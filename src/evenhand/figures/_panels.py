@@ -122,3 +122,23 @@ def _inset(axes: Axes, lines: Sequence[Line], curves: Sequence[Curve]) -> None:
     inset.set(xlim=(1, FIRST_ROUNDS))
     inset.tick_params(labelsize=5.5, length=2, pad=1)
     inset.set_title(f"first {FIRST_ROUNDS} rounds", fontsize=6, pad=2)
+
+
+@styled
+def change_panel(
+    results: Results, lines: Sequence[Line], window: int, changes: Sequence[int], title: str
+) -> Figure:
+    """Draw the regret of the latest rounds with 95% bands; a line across marks every change."""
+    figure, axes = new(2.6, "")
+    figure.subplots_adjust(bottom=0.28)
+    for line in lines:
+        band(axes, results.recent_regret(line.label, window), line)
+    axes.axhline(0.0, color="black", linewidth=0.8)
+    for change in changes:
+        axes.axvline(change, color="black", linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.set(xlabel="round", ylabel="regret per round", title=title, xlim=(0, results.horizon))
+    ticker = load("matplotlib.ticker")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(4))
+    axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+    legend_below(figure, axes, columns=3)
+    return figure

@@ -18,13 +18,7 @@ FEW_ARMS = 64
 
 
 def mask_of_names(table: ArmTable, names: Sequence[Any]) -> Masks:
-    """Return which arms some names stand for, whether paused or not.
-
-    Raises
-    ------
-    InputError
-        For an unknown or repeated arm.
-    """
+    """Return which arms some names stand for, whether paused or not."""
     try:
         indices = list(map(table.position.__getitem__, names))
     except (KeyError, TypeError):
@@ -41,11 +35,6 @@ def awake_indices(table: ArmTable, given: Any) -> Integers:
     """Return the indices of awake arms in ascending order, from names, indices or a mask.
 
     Arms that are paused are left out.
-
-    Raises
-    ------
-    InputError
-        For an unknown or repeated arm, a index out of range, or a mask of the wrong length.
     """
     if type(given) is np.ndarray:
         kind = given.dtype.kind

@@ -186,11 +186,6 @@ def _grow(table: Table, start: Integers, growth: Growth) -> Solution:
 
     The next order is looked for between the program's multipliers and the best ones so far: those
     of the program swing, and alone they take almost twice as many steps (Wentges 1997).
-
-    Raises
-    ------
-    EvenhandError
-        If the gap is larger than rounding when no further order helps, or after too many steps.
     """
     orders = Orders(growth)
     for order in start:

@@ -54,17 +54,15 @@ class ClSg(WithEta):
     arrived: the plays of the publication, unless feedback is late. The debts are this project's
     addition: the published algorithm has no floors.
 
+    >>> ClSg(gamma=0.5).label()
+    'cl-sg gamma=0.5'
+
     Parameters
     ----------
     eta, surplus
         See :class:`WithEta`.
     gamma
         The scale of exploration, above 0.
-
-    Examples
-    --------
-    >>> ClSg(gamma=0.5).label()
-    'cl-sg gamma=0.5'
 
     References
     ----------

@@ -44,6 +44,9 @@ class FairLearn(WithBase, WithSurplus):
     with t the rounds so far and h_i the arm's plays. Published for one play: with m, those most
     behind come first, and the base learner has the places that are left.
 
+    >>> FairLearn(alpha=2, base="ucb").label()
+    'fair-learn base=ucb alpha=2'
+
     Parameters
     ----------
     alpha
@@ -53,11 +56,6 @@ class FairLearn(WithBase, WithSurplus):
         See :class:`WithSurplus`.
     base, rewards, half_life, exploration
         See :class:`WithBase`.
-
-    Examples
-    --------
-    >>> FairLearn(alpha=2, base="ucb").label()
-    'fair-learn base=ucb alpha=2'
 
     References
     ----------

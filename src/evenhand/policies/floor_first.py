@@ -45,6 +45,9 @@ class FloorFirst(WithSamples, WithSurplus):
     .. math:: i \text{ before } j \iff (Q_i, w_i \theta_i) > (Q_j, w_j \theta_j)
         \text{ in lexicographic order}
 
+    >>> FloorFirst(surplus=0).label()
+    'floor-first surplus=0'
+
     Parameters
     ----------
     surplus
@@ -52,15 +55,9 @@ class FloorFirst(WithSamples, WithSurplus):
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
 
-    Examples
-    --------
-    >>> FloorFirst(surplus=0).label()
-    'floor-first surplus=0'
-
     References
     ----------
-    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
-    and Long-Term Fairness Constraints, Eq. (6) as eta tends to 0.
+    The paper (Huang, Xu, Hu, Wang, Pan), Eq. (6) as eta tends to 0.
     """
 
     name = "floor-first"

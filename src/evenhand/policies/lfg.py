@@ -44,17 +44,15 @@ class Lfg(WithEta):
     with t counted from 1, and 1 while h_i = 0. Here h_i counts the rewards that have arrived: the
     plays of the publication, unless feedback is late.
 
+    >>> Lfg(eta="paper").label()
+    'lfg eta=paper'
+
     Parameters
     ----------
     eta
         See :class:`WithEta`.
     surplus
         0, as published, or infinity, Eq. (5) of the TSCSF-B paper; see :class:`WithSurplus`.
-
-    Examples
-    --------
-    >>> Lfg(eta="paper").label()
-    'lfg eta=paper'
 
     References
     ----------

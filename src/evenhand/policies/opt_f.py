@@ -50,15 +50,12 @@ class OptF(Policy):
     In every round one priority order is drawn, and the first m awake arms of it are played. The
     weights are such that the rates are optimal, exactly, in expectation.
 
-    Examples
-    --------
     >>> OptF().label()
     'opt-f'
 
     References
     ----------
-    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
-    and Long-Term Fairness Constraints, program (2).
+    The paper (Huang, Xu, Hu, Wang, Pan), program (2).
     """
 
     name = "opt-f"
@@ -66,6 +63,6 @@ class OptF(Policy):
     knows_nature = True
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        problem, secrets = setup.problem, self.secrets(setup)
-        values = problem.weights * secrets.means
-        return solve_mixture(values, problem.floors, problem.plays, secrets.awake, problem.arms)
+        problem, (means, awake) = setup.problem, self.secrets(setup)
+        values = problem.weights * means
+        return solve_mixture(values, problem.floors, problem.plays, awake, problem.arms)

@@ -17,15 +17,12 @@ class OptNf(Policy):
 
     .. math:: \text{score}_i = w_i u_i
 
-    Examples
-    --------
     >>> OptNf().label()
     'opt-nf'
 
     References
     ----------
-    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
-    and Long-Term Fairness Constraints, Section 5.1.
+    The paper (Huang, Xu, Hu, Wang, Pan), Section 5.1.
     """
 
     name = "opt-nf"
@@ -33,4 +30,4 @@ class OptNf(Policy):
     knows_nature = True
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        return OracleConstants(math.inf, self.secrets(setup).means)
+        return OracleConstants(math.inf, self.secrets(setup)[0])

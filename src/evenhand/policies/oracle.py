@@ -37,20 +37,17 @@ class Oracle(WithEta):
 
     It serves comparisons only: an agent that knew the means would have nothing to learn.
 
+    >>> Oracle(eta=1).label()
+    'oracle eta=1'
+
     Parameters
     ----------
     eta, surplus
         See :class:`WithEta`.
 
-    Examples
-    --------
-    >>> Oracle(eta=1).label()
-    'oracle eta=1'
-
     References
     ----------
-    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
-    and Long-Term Fairness Constraints, proof sketch of Theorem 2.
+    The paper (Huang, Xu, Hu, Wang, Pan), proof sketch of Theorem 2.
     """
 
     name = "oracle"
@@ -59,4 +56,4 @@ class Oracle(WithEta):
     knows_nature = True
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        return OracleConstants(self.eta_for(setup), self.secrets(setup).means)
+        return OracleConstants(self.eta_for(setup), self.secrets(setup)[0])

@@ -51,6 +51,9 @@ class Pessimistic(WithBase, WithSurplus):
     is not tightened beyond what there is to give. An agent's debts are these queues, more than what
     was promised.
 
+    >>> Pessimistic(base="ucb").label()
+    'pessimistic base=ucb'
+
     Parameters
     ----------
     eta
@@ -61,11 +64,6 @@ class Pessimistic(WithBase, WithSurplus):
         0, as published; see :class:`WithSurplus`.
     base, rewards, half_life, exploration
         See :class:`WithBase`.
-
-    Examples
-    --------
-    >>> Pessimistic(base="ucb").label()
-    'pessimistic base=ucb'
 
     References
     ----------

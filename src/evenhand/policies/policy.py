@@ -38,13 +38,6 @@ class PolicySetup(NamedTuple):
     awake: Awake | None = None
 
 
-class Secrets(NamedTuple):
-    """Nature's secrets, for policies that may know them."""
-
-    means: Floats
-    awake: Awake
-
-
 class NoConstants(NamedTuple):
     """For scoring functions that need nothing but the view; numba cannot type an empty tuple."""
 
@@ -157,13 +150,13 @@ class Policy(ABC):
             return best_of_numbers(self.score_with(view, constants, memory, nothing), plays)
         return None
 
-    def secrets(self, setup: PolicySetup) -> Secrets:
+    def secrets(self, setup: PolicySetup) -> tuple[Floats, Awake]:
         """Return nature's secrets, which only a simulation can tell."""
         if setup.means is None or setup.awake is None:
             raise InputError(
                 f"policy {self.name!r} knows nature's secrets: it can only be simulated"
             )
-        return Secrets(setup.means, setup.awake)
+        return setup.means, setup.awake
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters by name."""

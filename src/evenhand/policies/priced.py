@@ -143,6 +143,9 @@ class Priced(WithSamples, WithSurplus):
     any more is priced as if it were to have them until the prices are computed again.
     ``docs/beyond-the-paper.md`` explains it.
 
+    >>> Priced().label()
+    'priced'
+
     Parameters
     ----------
     eta
@@ -153,11 +156,6 @@ class Priced(WithSamples, WithSurplus):
         See :class:`WithSurplus`.
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
-
-    Examples
-    --------
-    >>> Priced().label()
-    'priced'
     """
 
     name = "priced"

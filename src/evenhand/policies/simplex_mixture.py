@@ -54,15 +54,13 @@ class SimplexMixture(WithSamples):
     and its rate wanders about its mean like any random one. An arm with a floor above the mean one
     (the sum over m) is drawn in every round that goes by the floors, and has no more than those.
 
+    >>> SimplexMixture().label()
+    'simplex-mixture'
+
     Parameters
     ----------
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
-
-    Examples
-    --------
-    >>> SimplexMixture().label()
-    'simplex-mixture'
 
     References
     ----------

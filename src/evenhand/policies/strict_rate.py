@@ -62,15 +62,13 @@ class StrictRate(WithSamples):
     systematic: one random number a round, each arm exactly its chance. If more plays are reserved
     than there are, Thompson sampling chooses among them.
 
+    >>> StrictRate().label()
+    'strict-rate'
+
     Parameters
     ----------
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
-
-    Examples
-    --------
-    >>> StrictRate().label()
-    'strict-rate'
 
     References
     ----------

@@ -19,20 +19,17 @@ class Thompson(WithSamples):
         \text{score}_i = w_i \theta_i(t), \qquad
         \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
+    >>> Thompson().label()
+    'thompson'
+
     Parameters
     ----------
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
 
-    Examples
-    --------
-    >>> Thompson().label()
-    'thompson'
-
     References
     ----------
-    Huang, Xu, Hu, Wang, Pan: Thompson Sampling for Combinatorial Semi-bandits with Sleeping Arms
-    and Long-Term Fairness Constraints, the remark after Theorem 2.
+    The paper (Huang, Xu, Hu, Wang, Pan), the remark after Theorem 2.
     """
 
     name = "thompson"

@@ -28,6 +28,9 @@ class TscsfB(WithSamples, WithEta):
         \left( \frac{\max(Q_i(t), 0)}{\eta} + w_i \theta_i(t) \right), \qquad
         \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
+    >>> TscsfB(eta=1000).label()
+    'tscsf-b eta=1000'
+
     Parameters
     ----------
     eta
@@ -37,11 +40,6 @@ class TscsfB(WithSamples, WithEta):
         Infinity, Eq. (5), or 0, as in the paper's proof and in LFG; see :class:`WithSurplus`.
     rewards, half_life, exploration
         See :class:`WithSamples` and :class:`Policy`.
-
-    Examples
-    --------
-    >>> TscsfB(eta=1000).label()
-    'tscsf-b eta=1000'
 
     References
     ----------

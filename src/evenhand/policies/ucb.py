@@ -17,8 +17,6 @@ class Ucb(Policy):
 
     .. math:: \text{score}_i = w_i \min\left(1, \hat u_i + \sqrt{\frac{3 \ln t}{2 h_i}}\right)
 
-    Examples
-    --------
     >>> Ucb().label()
     'ucb'
 

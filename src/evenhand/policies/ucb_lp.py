@@ -94,8 +94,6 @@ class UcbLp(Policy):
     program in every round: here it is solved again when the rounds have grown by a twentieth. The
     radius is LFG's.
 
-    Examples
-    --------
     >>> UcbLp().label()
     'ucb-lp'
 

@@ -26,8 +26,6 @@ class Uniform(Policy):
 
     .. math:: \text{score}_i \sim \mathrm{Uniform}[0, 1)
 
-    Examples
-    --------
     >>> Uniform().label()
     'uniform'
     """

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_known, check_whole
 from evenhand.errors import InputError
-from evenhand.results._files import read_results, write_results
-from evenhand.results._tables import arms_table, rounds_table
+from evenhand.results._files import arms_table, read_results, rounds_table, write_results
 from evenhand.results.anytime import RUN_LISTS, AnytimeFigures, Marks, Moments
 
 if TYPE_CHECKING:

@@ -1,10 +1,13 @@
-"""The page about the API: one document, nothing from outside."""
+"""The pages of the service: the dashboard's files, and the page about the API."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, NamedTuple
 
 PROBLEMS = {
     "bad-input": "A value breaks a rule: field, rule and value are named.",
@@ -104,3 +107,53 @@ def _type(schema: Mapping[str, Any]) -> str:
     limits = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
     words = [f"{word} {schema[key]:g}" for key, word in limits.items() if key in schema]
     return escape(" ".join([str(schema.get("type", "anything")), *words]))
+
+
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+# Scripts and styles are files of this server's; there are no others, and no markup from outside.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SAFE: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-cache"),
+)
+
+
+class File(NamedTuple):
+    """A file: what it holds, what it is, and a tag by which browsers know it again."""
+
+    body: bytes
+    media_type: str
+    tag: str
+
+
+def read_files() -> Mapping[str, File]:
+    """Return the files of the dashboard, by their paths.
+
+    >>> sorted(read_files())[:3]
+    ['api.css', 'api.js', 'app.js']
+    """
+    return dict(_walked(files("evenhand.service") / "page", ""))
+
+
+def _walked(folder: Traversable, path: str) -> list[tuple[str, File]]:
+    found: list[tuple[str, File]] = []
+    for one in folder.iterdir():
+        if one.is_dir():
+            found += _walked(one, f"{path}{one.name}/")
+        else:
+            body = one.read_bytes()
+            tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+            kind = TYPES.get(one.name.rpartition(".")[2], "application/octet-stream")
+            found.append((path + one.name, File(body, kind, tag)))
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.core.round import flipped
-from evenhand.core.schema import carried, copied, new
+from evenhand.core.schema import carried, copied, from_bytes, new, to_bytes
 from evenhand.learner.arm_table import ArmTable, kept_arms
 from evenhand.learner.awake import mask_of_names, unpacked
 from evenhand.learner.decision import DecisionRecord
@@ -17,7 +17,7 @@ from evenhand.learner.engine import Compiled
 from evenhand.learner.learner import Learner
 from evenhand.problem import Problem
 from evenhand.service._bodies import FeedbackRule
-from evenhand.service._counters import Counters, Totals, memory_bytes, memory_from
+from evenhand.service._counters import Counters, Totals
 from evenhand.service._edition import Edition, serving_policy
 from evenhand.service._events import Made, Told
 from evenhand.service._why import KEPT, ManyBases, Source
@@ -61,16 +61,15 @@ class Bandit:
     def counters(self) -> Counters:
         """What the log adds up to; the arrays are those at work."""
         self.totals.latest[0] = self.learner.decisions
-        memory = memory_bytes(self.learner.engine.memory)
-        return Counters(self.totals, self.learner.state, memory)
+        return Counters(self.totals, self.learner.state, to_bytes(self.learner.engine.memory))
 
     def load(self, counters: Counters, version: int) -> None:
         """Go on from what the store's log adds up to, of the same edition."""
         learner = self.learner
         self.totals = counters.totals
         learner.decisions = int(counters.totals.latest[0])
-        memory = memory_from(learner.policy.memory, counters.memory, len(self.arms))
-        if memory is not None:
+        if counters.memory:
+            memory = from_bytes(learner.policy.memory, counters.memory, len(self.arms))
             learner.engine.bind(learner.table.arrays, memory)
         learner.load(counters.state)
         self.version = version

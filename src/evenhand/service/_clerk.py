@@ -77,14 +77,7 @@ class Clerk:
     def carry_out(
         self, batch: Sequence[Command], late: Late | None = None
     ) -> list[Answer | Refusal]:
-        """Carry out commands in one transaction; it is done when this returns.
-
-        Raises
-        ------
-        Unavailable
-            If the store could not be written to. Then nothing has happened, or it is not known
-            whether it has: the same ids, asked and told again, say so.
-        """
+        """Carry out commands in one transaction; it is done when this returns."""
         pending = self.begin(batch, late=late)
         pending.commit()
         return pending.answers

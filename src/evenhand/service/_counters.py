@@ -10,7 +10,6 @@ from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.core.schema import Column, from_bytes, from_lists, new, to_bytes, to_lists
 from evenhand.core.state import State
-from evenhand.policies.policy import NoMemory
 
 # Stored counters begin with a name, a version, the number of arms and the size of what follows.
 HEADER = Struct("<4sHHQQQ")
@@ -104,15 +103,3 @@ def from_plain(numbers: dict[str, Any]) -> Counters:
     arms = len(numbers["pending"])
     totals, state = from_lists(Totals, numbers, arms), from_lists(State, numbers, arms)
     return Counters(totals, state, b64decode(numbers["memory"], validate=True))
-
-
-def memory_from(kind: Any, body: bytes, arms: int) -> Any | None:
-    """Return a policy's own arrays as they were stored; None if they are to start anew."""
-    if kind is NoMemory or not body:
-        return None
-    return from_bytes(kind, body, arms)
-
-
-def memory_bytes(memory: Any) -> bytes:
-    """Return what is to be stored of a policy's own arrays."""
-    return to_bytes(memory)

@@ -84,15 +84,7 @@ class Edition(Struct, frozen=True, kw_only=True):
 
 
 def first_edition(body: BanditBody) -> Edition:
-    """Return the first edition of a bandit, or complain.
-
-    Raises
-    ------
-    InputError
-        If a name, the policy or one of its parameters breaks a rule.
-    InfeasibleFloors
-        If availabilities are stated under which the floors cannot all be kept.
-    """
+    """Return the first edition of a bandit, or complain."""
     for arm in body.arms:
         if arm.name in DOTS:
             fail("name of an arm", "a name that is no step of an address", arm.name)

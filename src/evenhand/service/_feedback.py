@@ -1,15 +1,22 @@
-"""What becomes of feedback: told once, however often it comes."""
+"""What becomes of feedback: told once, however often it comes; and what is overdue."""
 
 from __future__ import annotations
+
+import math
+import time
 
 from evenhand.core.checks import brief
 from evenhand.learner.decision import DecisionRecord, awaited
 from evenhand.learner.feedback import Known, Ruling, rule_on
 from evenhand.service._bodies import FeedbackItem, FeedbackResult, FeedbackResults
 from evenhand.service._commands import ExpireOverdue, Tell
+from evenhand.service._counters import unpacked
+from evenhand.service._edition import Edition
 from evenhand.service._events import Expired, History
 from evenhand.service._refusals import FOLDED
 from evenhand.service._work import Answer, Work
+from evenhand.service.stores import Store
+from evenhand.service.stores.protocol import Head, View
 
 PAGE = 500
 
@@ -92,3 +99,37 @@ def expire(work: Work, history: History, record: DecisionRecord) -> None:
     else:
         told = work.bandit.learn(record, dict.fromkeys(unheard, default))
     work.note("expired", history.id, Expired(list(unheard), told))
+
+
+class Overdue:
+    """Looks for bandits whose oldest decision that has not been looked at has waited too long.
+
+    A bandit is not looked at before its next decision can be due.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._due: dict[tuple[int, int], float] = {}
+
+    def names(self) -> list[str]:
+        """Return the names of such bandits."""
+        now = time.time()
+        with self._store.view() as view:
+            heads = view.heads()
+            known = {(head.key, head.edition) for head in heads.values()}
+            self._due = {key: due for key, due in self._due.items() if key in known}
+            return [name for name, head in heads.items() if self._is_due(view, head, now)]
+
+    def _is_due(self, view: View, head: Head, now: float) -> bool:
+        """Say whether the next event to be looked at, decision or not, is old enough."""
+        known = (head.key, head.edition)
+        if now < self._due.get(known, 0.0):
+            return False
+        limit = Edition.from_bytes(view.edition(*known)).feedback.timeout_seconds
+        if limit is None:
+            self._due[known] = math.inf
+            return False
+        totals = unpacked(view.counters(head.key)).totals
+        following = view.events(head.key, int(totals.checked[0]), 1)
+        self._due[known] = min((event.at for event in following), default=now) + limit
+        return self._due[known] <= now

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from evenhand.core.checks import NAME_RULE, brief, is_name
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service import _commands as commands
+from evenhand.service._api_page import SAFE, TYPES
 from evenhand.service._bodies import (
     BANDIT_NAME,
     BANDIT_RULE,
@@ -30,7 +31,6 @@ from evenhand.service._bodies import (
 )
 from evenhand.service._edition import Edition, first_edition
 from evenhand.service._operations import Call, Reply, decoded
-from evenhand.service._pages import SAFE, TYPES
 from evenhand.service._reading import find_bandit, find_decision, log_lines
 from evenhand.service._refusals import Refusal, bad_input, of_floors, of_input
 from evenhand.service._state import state_now

@@ -51,13 +51,7 @@ class Live:
         self._ending.set()
 
     async def watch(self, call: Call) -> Reply:
-        """Begin to tell somebody what is new.
-
-        Raises
-        ------
-        Refusal
-            If there is no such bandit, or too many watch already.
-        """
+        """Begin to tell somebody what is new."""
         name = call.one("bandit", "")
         if name and not BANDIT_NAME.fullmatch(name):
             raise not_found("bandit", name)

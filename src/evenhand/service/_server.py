@@ -63,11 +63,6 @@ def serve(config: Config, ready: Callable[[str], None]) -> int:
         What the server needs to know.
     ready
         Is told the server's address as soon as it listens.
-
-    Raises
-    ------
-    InputError
-        If the database cannot be used, or the server would listen to others without any key.
     """
     try:
         service = Service(open_store(config.database), config)

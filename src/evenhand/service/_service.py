@@ -15,7 +15,7 @@ import msgspec
 from starlette.routing import Route, Router
 
 from evenhand.core.checks import is_name
-from evenhand.service._api_page import api_page
+from evenhand.service._api_page import api_page, read_files
 from evenhand.service._bodies import BANDIT_NAME
 from evenhand.service._clerk import Clerk
 from evenhand.service._config import Config
@@ -25,7 +25,6 @@ from evenhand.service._machine import Machine
 from evenhand.service._metrics import Metrics
 from evenhand.service._openapi import openapi
 from evenhand.service._operations import Call, Operation, Reply
-from evenhand.service._pages import read_files
 from evenhand.service._refusals import MEDIA_TYPE, Refusal, not_found
 from evenhand.service._routes import OPERATIONS
 from evenhand.service._state import Overview

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from evenhand.service._api_page import SAFE
 from evenhand.service._bodies import Range, Supposed
-from evenhand.service._history import SECONDS, history_of
 from evenhand.service._live import SHOWN
 from evenhand.service._operations import Call, Reply, decoded
-from evenhand.service._pages import SAFE
 from evenhand.service._reading import find_bandit, newest_decisions
 from evenhand.service._refusals import Refusal, not_found
+from evenhand.service._samples import SECONDS, history_of
 from evenhand.service._what_if import what_if
 
 if TYPE_CHECKING:

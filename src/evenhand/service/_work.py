@@ -103,13 +103,7 @@ class Work:
         feedback: FeedbackRule | None = None,
         check: bool = True,
     ) -> None:
-        """Begin another edition; if it breaks a rule, the bandit stays what it was.
-
-        Raises
-        ------
-        InputError, InfeasibleFloors
-            If the arms or the rules cannot be so.
-        """
+        """Begin another edition; if it breaks a rule, the bandit stays what it was."""
         bandit = self.bandit
         before, counters = bandit.edition, packed(bandit.counters)
         try:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from evenhand.service._clerk import Clerk
 from evenhand.service._commands import Command, ExpireOverdue
-from evenhand.service._overdue import Overdue
+from evenhand.service._feedback import Overdue
 from evenhand.service._refusals import Refusal
 from evenhand.service._samples import Sampling
 from evenhand.service._work import Answer
@@ -106,13 +106,7 @@ class Writer:
     def hand_in(
         self, command: Command, *, urgent: bool = False
     ) -> asyncio.Future[Answer | Refusal]:
-        """Hand in a command; the answer comes when it has been committed.
-
-        Raises
-        ------
-        Refusal
-            If too many are waiting, unless it is urgent: the end of what has been begun.
-        """
+        """Hand in a command; the answer comes when it has been committed."""
         if len(self._requests) >= self._waiting and not urgent:
             detail = f"{self._waiting} requests are waiting to be written: come again in a moment"
             raise Refusal(429, "busy", detail)

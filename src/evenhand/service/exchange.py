@@ -58,13 +58,7 @@ def _bandit_lines(view: View, name: str) -> Iterator[str]:
 
 
 def import_lines(store: Store, lines: Iterable[str]) -> dict[str, int]:
-    """Add the bandits that lines describe, all or none; return how many events each one has.
-
-    Raises
-    ------
-    InputError
-        If a line is not what it should be, a bandit is there already, or a log does not add up.
-    """
+    """Add the bandits that lines describe, all or none; return how many events each one has."""
     reader = _Reader(lines)
     first = FORM.read(reader.read("format", "version", "bandits"))
     found: dict[str, int] = {}

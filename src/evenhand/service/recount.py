@@ -230,13 +230,7 @@ class Recount:
 
 
 def verify(view: View, name: str) -> tuple[int, list[Difference]]:
-    """Count a bandit's log again; return how many events there were, and what does not agree.
-
-    Raises
-    ------
-    ValueError
-        If an event is missing.
-    """
+    """Count a bandit's log again; return how many events there were, and what does not agree."""
     head = find_head(view, name)
     stored = unpacked(view.counters(head.key))
     recount = Recount(view, head.key, int(stored.state.epoch[0]))

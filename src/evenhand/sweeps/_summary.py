@@ -9,7 +9,8 @@ from evenhand.core.plain import format_value
 from evenhand.results import Results
 from evenhand.sweeps.cells import Place
 
-FOUND = (
+# What came of a cell, and what it is; a parameter of a policy is told from these.
+FOUND = [
     "reward",
     "regret",
     "margin",
@@ -23,9 +24,8 @@ FOUND = (
     "worst_window_shortfall",
     "with_floors",
     "without_floors",
-)
-
-COLUMNS = {
+]
+COLUMNS = [
     "cell",
     "instance",
     "arms",
@@ -36,8 +36,7 @@ COLUMNS = {
     "horizon",
     "replications",
     "code",
-    *FOUND,
-}
+]
 
 
 def cell_columns(place: Place, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
@@ -72,9 +71,7 @@ def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, di
             values[:] = [None if value is None else format_value(value) for value in values]
     return {
         label: {
-            f"{name} of policy"
-            if name in (*COLUMNS, *FOUND, "replications", "code")
-            else name: values[place]
+            f"{name} of policy" if name in (*COLUMNS, *FOUND) else name: values[place]
             for name, values in columns.items()
         }
         for place, label in enumerate(policies)

@@ -81,14 +81,7 @@ def _in_folder(folder: Path, shown: str = "") -> tuple[Path, Path, Layout]:
 
 
 def read_ratings(path: Path, layout: Layout, movies: Sequence[Movie]) -> RatingTable:
-    """Return the per-user table of some movies.
-
-    Raises
-    ------
-    InputError
-        For a truncated or malformed line (with its number), a rating off the scale, a movie that
-        nobody rated.
-    """
+    """Return the per-user table of some movies."""
     pl = load("polars")
     _check_header(path, layout)
     kinds = {"user": pl.Int64, "movie": pl.Int64, "rating": pl.Float64, "timestamp": pl.Int64}

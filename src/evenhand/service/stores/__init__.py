@@ -26,13 +26,6 @@ def open_store(url: str = DEFAULT, *, must_exist: bool = False) -> Store:
         ``postgresql://...`` as libpq has it, or ``memory:`` for one that keeps nothing.
     must_exist
         Whether it must be a database of evenhand's already.
-
-    Raises
-    ------
-    InputError
-        For another kind of address, a file that is not evenhand's, or one of a newer release.
-    Unavailable
-        If the database cannot be reached.
     """
     if url == "memory:":
         return Memory()
