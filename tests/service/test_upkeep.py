@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
-from evenhand import InputError
+from evenhand import InputError, Policy, register_policy
+from evenhand.core.arrays import Floats
+from evenhand.core.schema import Column
+from evenhand.policies import registry
 from evenhand.service._bandit import TABLES
 from evenhand.service._bodies import Arm, ArmChange, ArmValues, BanditBody, FeedbackItem
 from evenhand.service._clerk import Clerk
@@ -243,3 +248,44 @@ def test_a_bandit_whose_arms_change_for_ever_does_not_grow(clock):
     [told] = clerk.carry_out([Tell("shelf", [FeedbackItem("old", {chosen[0]: 1.0})])])
     assert told.body.results[0].outcome == "applied"
     assert counted(clerk.store)["rounds"] == [1]
+
+
+class Waited(NamedTuple):
+    waited: Annotated[Floats, Column("arm")]
+    guess: Annotated[Floats, Column("arm", derived=True)]
+
+
+def by_turns(scores, view, constants, memory, rng):
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        scores[j] = memory.waited[i]
+        memory.waited[i] += 1.0 + 0.01 * i
+        memory.guess[i] = 7.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByTurns(Policy):
+    """Plays the arm that has waited longest, by a count of its own."""
+
+    name = "by turns, served"
+    memory = Waited
+    randomness = "none"
+    score = staticmethod(by_turns)
+
+
+def test_arrays_of_a_policys_own_outlive_the_server(store, clock, monkeypatch):
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    register_policy(ByTurns)
+    first = lived(store, clock, {"name": "by turns, served"})
+    before = first._bandits["shelf"].learner.engine.memory
+    assert before.waited.any()
+    second = Clerk(store, now=clock)
+    second.carry_out([Tell("shelf", [])])
+    after = second._bandits["shelf"].learner.engine.memory
+    assert after.waited.tolist() == before.waited.tolist()
+    assert not after.guess.any(), "what can be worked out anew is not stored"
+    [one] = second.carry_out([Ask("shelf", "next", None, False)])
+    [other] = first._bandits["shelf"].learner.decide(
+        first._bandits["shelf"].learner.table.everyone
+    )[:1]
+    assert one.body.chosen == [first._bandits["shelf"].arms[i] for i in other]
