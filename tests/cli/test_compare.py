@@ -64,7 +64,7 @@ def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
     assert (tmp_path / "frontier.svg").read_text().startswith("<?xml")
     found = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
     # Three horizons of independent arms, one of them with all; drift has one more.
-    assert len(found["scores"]) == 22 + 2 * 10 + 8 * 10 + 1
+    assert len(found["scores"]) == 25 + 2 * 10 + 8 * 10 + 1
     assert {row["world"] for row in found["winners"]} >= {"independent arms", "drift"}
     rivals = {row["label"] for row in found["policies"]}
     assert rivals >= {"fair-learn", "pessimistic", "ucb-lp", "simplex-mixture", "strict-rate"}

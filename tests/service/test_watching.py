@@ -12,7 +12,7 @@ import time
 import httpx
 import pytest
 
-from evenhand.service import _live, _overview, _watching
+from evenhand.service import _live, _state, _watching
 from evenhand.service._api_page import POLICY, read_files
 from evenhand.service._door import Door
 from evenhand.service._operations import Call, Reply
@@ -56,8 +56,8 @@ def test_floors_that_cannot_be_kept_are_counted_and_named(app):
 
 def test_a_bandit_to_which_nothing_has_happened_is_not_looked_at_again(shelf, monkeypatch):
     looked = []
-    kept = _overview.glance_of
-    monkeypatch.setattr(_overview, "glance_of", lambda *given: looked.append(1) or kept(*given))
+    kept = _state.glance_of
+    monkeypatch.setattr(_state, "glance_of", lambda *given: looked.append(1) or kept(*given))
     for _ in range(3):
         shelf.get("/v1/overview")
     assert len(looked) == 1
