@@ -68,15 +68,13 @@ def play_round(
     """Play a round: write the arms to play into ``chosen``, advance, return how many they are.
 
     With no more awake arms than plays nothing is drawn or scored: all of them are chosen. If
-    ``choose`` returns -1 the choice is left open, and nothing advances. What was owed to the chosen
-    arms before the round is in ``scratch``.
+    ``choose`` returns -1 the choice is left open, and nothing advances.
     """
     if awake.size > problem.plays and not explore(scores, awake, options, rng):
         draw_samples(samples, awake, state, options, rng)
         score(scores, DecisionView(awake, samples, state, problem), constants, memory, rng)
     count = choose(chosen, awake, scores, scratch, problem.plays, rng)
-    for j in range(count):
-        scratch[j] = state.debts[chosen[j]]
+    keep_debts(scratch, state, chosen, count)
     if count >= 0:
         advance(state, problem, awake, chosen[:count], options)
     return count
@@ -84,6 +82,16 @@ def play_round(
 
 def score(scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: Random) -> None:
     """Leave the scores as they are; a policy's own function stands in for this one."""
+
+
+def keep_debts(scratch: Floats, state: State, chosen: Integers, count: int) -> None:
+    """Keep nothing of what was owed before the round; :func:`write_debts` does."""
+
+
+def write_debts(scratch: Floats, state: State, chosen: Integers, count: int) -> None:
+    """Write what was owed to the chosen arms before the round."""
+    for j in range(count):
+        scratch[j] = state.debts[chosen[j]]
 
 
 def never(scores: Floats, awake: Integers, options: StepOptions, rng: Random) -> bool:

@@ -107,12 +107,6 @@ def plays_due(problem: ProblemArrays, arm: Any, rounds: int) -> Any:
     return (rounds - problem.since[arm]) * problem.floors[arm] + problem.promised[arm]
 
 
-def owed(state: State, arm: int) -> float:
-    """Return how many plays an arm is behind: its debt, or 0 if it is ahead."""
-    debt = state.debts[arm]
-    return debt if debt > 0.0 else 0.0
-
-
 def faded(state: State, half_life: float) -> float:
     """Return the factor that brings the state's weights to the present; 1 without forgetting."""
     return fade(state.rounds[0] + state.cancelled[0], state.epoch[0], half_life)

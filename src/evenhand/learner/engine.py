@@ -31,6 +31,7 @@ from evenhand.core.round import (
     never,
     play_round,
     round_of,
+    write_debts,
 )
 from evenhand.core.round import score as keep_scores
 from evenhand.core.schema import block_count, block_reader, copied, in_blocks
@@ -220,7 +221,7 @@ def engine_functions(
 
     Samples are drawn, and exploration is decided, before; ``size`` is the number of constants.
     """
-    aside = {"explore": never, "draw_samples": given_samples}
+    aside = {"explore": never, "draw_samples": given_samples, "keep_debts": write_debts}
     clear = round_of(score, choose=choose_clear, **aside)
     settle = round_of(keep_scores, **aside)
     one, other = (interpreted(decide, play_round=round_) for round_ in (clear, settle))

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import POSITIVE, check_number
-from evenhand.core.state import DecisionView, owed
+from evenhand.core.state import DecisionView
 from evenhand.policies.families import WithEta
 from evenhand.policies.policy import NoMemory, PolicySetup
 from evenhand.policies.probabilities import best_of_one_seed
@@ -38,7 +38,8 @@ def score_seed(scores: Floats, view: DecisionView, constants: ClSgConstants, see
         feedbacks = view.state.feedbacks[i]
         mean = view.state.reward_sums[i] / feedbacks if feedbacks > 0 else 0.0
         estimate = mean + seed * math.sqrt(spread / (feedbacks + 1))
-        scores[j] = owed(view.state, i) / constants.eta + view.problem.weights[i] * estimate
+        owed = max(view.state.debts[i], 0.0)
+        scores[j] = owed / constants.eta + view.problem.weights[i] * estimate
 
 
 @dataclass(frozen=True, kw_only=True)

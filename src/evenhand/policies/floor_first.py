@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.state import DecisionView, owed
+from evenhand.core.state import DecisionView
 from evenhand.policies.families import WithSamples, WithSurplus
 from evenhand.policies.policy import NoConstants, NoMemory
 from evenhand.policies.probabilities import Lines
@@ -26,7 +26,7 @@ def score(
     estimates = np.empty(view.awake.size)
     for j in range(view.awake.size):
         i = view.awake[j]
-        debts[j] = owed(view.state, i)
+        debts[j] = max(view.state.debts[i], 0.0)
         estimates[j] = view.problem.weights[i] * view.samples[j]
     by_estimate = np.argsort(estimates, kind="mergesort")
     order = by_estimate[np.argsort(debts[by_estimate], kind="mergesort")]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.state import DecisionView, owed
+from evenhand.core.state import DecisionView
 from evenhand.policies.families import EtaOnly, WithEta
 from evenhand.policies.policy import NoMemory
 
@@ -19,7 +19,8 @@ def score(
     for j in range(view.awake.size):
         i = view.awake[j]
         estimate = upper_bound(view.state.feedbacks[i], view.state.reward_sums[i], spread)
-        scores[j] = owed(view.state, i) / constants.eta + view.problem.weights[i] * estimate
+        owed = max(view.state.debts[i], 0.0)
+        scores[j] = owed / constants.eta + view.problem.weights[i] * estimate
 
 
 def upper_bound(feedbacks: float, reward_sum: float, spread: float) -> float:

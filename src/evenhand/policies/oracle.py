@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.state import DecisionView, owed
+from evenhand.core.state import DecisionView
 from evenhand.policies.families import WithEta
 from evenhand.policies.policy import NoMemory, PolicySetup
 
@@ -24,9 +24,8 @@ def score(
     """Score ``Q_i / eta + w_i u_i`` with the true mean u_i."""
     for j in range(view.awake.size):
         i = view.awake[j]
-        scores[j] = (
-            owed(view.state, i) / constants.eta + view.problem.weights[i] * constants.means[i]
-        )
+        owed = max(view.state.debts[i], 0.0)
+        scores[j] = owed / constants.eta + view.problem.weights[i] * constants.means[i]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import POSITIVE, Limits, check_number
 from evenhand.core.round import StepOptions
-from evenhand.core.state import DecisionView, owed
+from evenhand.core.state import DecisionView
 from evenhand.policies._base_learner import Base, WithBase, base_values
 from evenhand.policies.families import WithSurplus
 from evenhand.policies.policy import NoMemory, PolicySetup
@@ -33,7 +33,7 @@ def score(
     base_values(scores, view, constants.base)
     share = 1.0 / (constants.eta * math.sqrt(view.state.rounds[0] + 1))
     for j in range(view.awake.size):
-        scores[j] += owed(view.state, view.awake[j]) * share
+        scores[j] += max(view.state.debts[view.awake[j]], 0.0) * share
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.state import DecisionView, owed
+from evenhand.core.state import DecisionView
 from evenhand.policies.families import EtaOnly, WithEta, WithSamples
 from evenhand.policies.policy import NoMemory
 
@@ -16,7 +16,8 @@ def score(
     """Score ``max(Q_i, 0) / eta + w_i theta_i`` with theta_i the arm's sample, Eq. (6)."""
     for j in range(view.awake.size):
         i = view.awake[j]
-        scores[j] = owed(view.state, i) / constants.eta + view.problem.weights[i] * view.samples[j]
+        owed = max(view.state.debts[i], 0.0)
+        scores[j] = owed / constants.eta + view.problem.weights[i] * view.samples[j]
 
 
 @dataclass(frozen=True, kw_only=True)
