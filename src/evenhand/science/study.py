@@ -140,9 +140,9 @@ def drawn(scope: Scope, scores: Sequence[Score]) -> Figure:
             0.0,
         )
         for row in summarise(scores)
-        if (row.world, row.horizon) == (INDEPENDENT, scope.horizon)
+        if (row.world, row.horizon) == (INDEPENDENT, scope.horizon) and "surplus" not in row.label
     ]
-    words = "worst shortfall, mean over instances (bar: to the largest)", "R(T) / optimum, mean"
+    words = "worst shortfall, mean (bar: to the largest)", "R(T) / optimum, mean"
     return frontier(spots, f"{scope.instances} instances, T = {scope.horizon:,}", "", words)
 
 
