@@ -21,7 +21,7 @@ from evenhand.core.checks import fail
 from evenhand.core.choosing import choose_clear
 from evenhand.core.extras import load
 from evenhand.core.fading import round_weight
-from evenhand.core.jit import compiled, interpreted
+from evenhand.core.jit import compiled, inlined, interpreted
 from evenhand.core.round import (
     StepOptions,
     add_reward,
@@ -83,13 +83,17 @@ class DecisionEngine:
         self.compiled = check_compiled(wanted, arms)
         self.constants, self.memory = constants, policy.new_memory(arms)
         self.state, self._state_blocks = in_blocks(state)
-        self._options, self._own = policy.options, policy.randomness in ("own", "both")
-        self._exploring = self._options.exploration > 0.0
+        self._options = options = policy.options
+        # Looked up once: a decision takes microseconds.
+        self._own = policy.randomness in ("own", "both")
+        self._exploring, self._sampled = options.exploration > 0.0, options.sampled
+        self._binarised, self._forgets = options.binarised, options.half_life < np.inf
         kinds: Any = type(constants), type(self.memory), len(constants)
         made = engine_functions(policy.score, *kinds, self.compiled)
         self._decide, self._settle, self._decide_each, self._learn_all = made
         self._scores, self._scratch = self._buffers = np.zeros((2, arms))
         self._none, self._most = np.empty(0), min(problem.plays, arms)
+        self._owed = self._scratch[: self._most]
         self.read()
         self.bind(problem, self.memory)
         if self.compiled:
@@ -97,7 +101,7 @@ class DecisionEngine:
 
     def bind(self, problem: ProblemArrays, memory: Any) -> None:
         """Go on with other promises for the same arms, and with what the policy remembered."""
-        self._problem, self.memory = problem, memory
+        self._problem, self._plays, self.memory = problem, problem.plays, memory
         if self.compiled:
             blocks = *self._state_blocks, *in_blocks(problem)[1]
             self._numbers = (*blocks, *self._options, *self.constants, *memory)
@@ -113,9 +117,9 @@ class DecisionEngine:
     def decide(self, awake: Integers, rng: Random) -> Drawn:
         """Choose arms, and advance clock and debts."""
         samples = scores = self._none
-        if awake.size > self._problem.plays:
+        if awake.size > self._plays:
             if self._exploring and explore(self._scores, awake, self._options, rng):
-                return self._settled(awake, rng), self._scratch, samples, scores
+                return self._settled(awake, rng), self._owed, samples, scores
             samples, scores = self._drawn(awake, rng), self._scores
         chosen = np.empty(self._most, dtype=np.int64)
         own = rng if self._own else None
@@ -124,7 +128,7 @@ class DecisionEngine:
             chosen = self._settled(awake, rng)
         elif count < self._most:
             chosen = chosen[:count]
-        return chosen, self._scratch, samples, scores
+        return chosen, self._owed, samples, scores
 
     def decide_many(self, count: int, awake: Integers, rng: Random) -> Many | None:
         """Choose arms for many decisions in a row with the same arms awake, in one call.
@@ -132,14 +136,13 @@ class DecisionEngine:
         The choices are those that as many calls of :meth:`decide` would make. None if that cannot
         be promised: what is drawn for one depends on the one before.
         """
-        options = self._options
-        if self._own or self._exploring or options.half_life < np.inf:
+        if self._own or self._exploring or self._forgets:
             return None
         found = Many([], [], [])
         while len(found.chosen) < count:
             size = count - len(found.chosen)
             samples = np.empty((size, 0))
-            if awake.size > self._problem.plays and options.sampled:
+            if awake.size > self._plays and self._sampled:
                 samples = rng.beta(self.alphas[awake], self.betas[awake], (size, awake.size))
             chosen = np.empty((size, self._most), dtype=np.int64)
             before = np.empty((size, self._most))
@@ -159,27 +162,27 @@ class DecisionEngine:
 
         If one of them is not in [0, 1] nothing is taken in, and the answer is False.
         """
-        options, state = self._options, self.state
-        if options.binarised:
+        state = self.state
+        if self._binarised:
             if not all(0.0 <= reward <= 1.0 for reward in rewards):
                 return False
             rewards = [flipped(reward, rng) for reward in rewards]
         weight = 1.0
-        if options.half_life < np.inf:
-            weight = round_weight(round_, int(state.epoch[0]), options.half_life)
+        if self._forgets:
+            weight = round_weight(round_, int(state.epoch[0]), self._options.half_life)
         try:
             told = np.array(rewards, np.float64)
         except OverflowError:
             return False
-        sums = state.feedbacks, state.reward_sums
-        taken: bool = self._learn_all(*sums, self._posteriors, arms, told, weight)
+        sums = state.feedbacks, state.reward_sums, self._posteriors
+        taken: bool = self._learn_all(*sums, arms, told, weight)
         return taken
 
     def _drawn(self, awake: Integers, rng: Random) -> Floats:
         """Return a sample of every awake arm; none for a policy that scores without."""
-        if not self._options.sampled:
+        if not self._sampled:
             return self._none
-        if self._options.half_life < np.inf:
+        if self._forgets:
             return rng.beta(*posterior(self.state, awake, self._options.half_life))
         alphas, betas = self.alphas, self.betas
         if awake.size < alphas.size:
@@ -224,12 +227,14 @@ def engine_functions(
     aside = {"explore": never, "draw_samples": given_samples, "keep_debts": write_debts}
     clear = round_of(score, choose=choose_clear, **aside)
     settle = round_of(keep_scores, **aside)
-    one, other = (interpreted(decide, play_round=round_) for round_ in (clear, settle))
+    one, other = (inlined(decide, "play_round", round_) for round_ in (clear, settle))
     if not machine:
         return one, other, interpreted(decide_each, decide=one), learn_all
     end = OPTIONS_END + size
     kinds = {"Constants": constants, "Memory": memory, "CONSTANTS_END": end}
-    one, other = (interpreted(decide_blocks, decide=plain, **kinds) for plain in (one, other))
+    one, other = (
+        interpreted(inlined(decide_blocks, "decide", plain), **kinds) for plain in (one, other)
+    )
     return compiled(one), compiled(other), compiled(decide_each, decide=one), compiled(learn_all)
 
 
@@ -262,9 +267,10 @@ def decide(
 ) -> int:
     """Play a round with samples that are there; ``buffers`` are for scores and as scratch."""
     scores, scratch = buffers[0], buffers[1]
-    return play_round(
+    count = play_round(
         chosen, awake, samples, state, problem, scores, scratch, options, constants, memory, rng
     )
+    return count  # noqa: RET504  (a call to be inlined is assigned)
 
 
 def decide_blocks(
@@ -276,7 +282,8 @@ def decide_blocks(
     options = StepOptions(*numbers[PROBLEM_END:OPTIONS_END])
     constants = Constants(*numbers[OPTIONS_END:CONSTANTS_END])
     memory = Memory(*numbers[CONSTANTS_END:])
-    return decide(chosen, awake, samples, rng, buffers, state, problem, options, constants, memory)
+    count = decide(chosen, awake, samples, rng, buffers, state, problem, options, constants, memory)
+    return count  # noqa: RET504
 
 
 def decide_each(

@@ -107,7 +107,9 @@ class Learner:
         state = self.state
         round_ = state.rounds.item()
         time = round_ + state.cancelled.item()
-        owed = None if self.adds_up else before[: chosen.size].copy()
+        owed = None
+        if not self.adds_up:
+            owed = before.copy() if before.size == chosen.size else before[: chosen.size].copy()
         return DecisionRecord(self.decisions, round_, time, names, chosen, self.table, awake, owed)
 
     def view(self, awake: Integers) -> DecisionView:

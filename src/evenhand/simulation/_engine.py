@@ -30,11 +30,13 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     place = {int(round_): index for index, round_ in enumerate(run.checkpoints)}
 
     awake, payoffs = own_nature(nature.awake, nature.payoffs)
-    changes = nature.changed
+    changes, starting = nature.changed, defaultdict(list)
+    for number, start in enumerate(nature.changed.starts.tolist()):
+        starting[start].append(number)
     for now in range(run.horizon):
         if watch.stop[0]:
             break
-        for number in np.flatnonzero(changes.starts == now).tolist():
+        for number in starting.get(now, ()):
             change_nature(awake, payoffs, changes, number)
         here = present[: draw_awake(present, awake, now, streams.availability)]
         draw_rewards(rewards, payoffs, now, streams.rewards)
