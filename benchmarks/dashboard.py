@@ -19,9 +19,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from benchmarks.row import Row
 from benchmarks.service import CLIENTS, Running, create, server, state
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import Ask, TakeSample
-from evenhand.service._samples import DAY, DAY_STEP, HOUR, STEP_SECONDS
+from evenhand.service.engine.commands import Decide, RecordHistory
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.engine.history import DAY, DAY_STEP, HOUR, STEP_SECONDS
 from evenhand.service.stores import open_store
 
 ARMS = 200
@@ -75,10 +75,10 @@ def fill(database: str) -> None:
     """Let a day have passed: samples as the service takes them, and decisions in between."""
     now, store = time.time(), open_store(database)
     moment = [now]
-    clerk = Clerk(store, now=lambda: moment[0])
+    executor = CommandExecutor(store, now=lambda: moment[0])
     for ago in (*range(DAY, HOUR, -DAY_STEP), *range(HOUR, 0, -STEP_SECONDS)):
         moment[0] = now - ago
-        clerk.carry_out([Ask("bench", None, None, False), TakeSample("bench", False)])
+        executor.execute([Decide("bench", None, None, False), RecordHistory("bench", False)])
     store.close()
 
 

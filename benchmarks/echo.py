@@ -13,10 +13,10 @@ import msgspec
 import uvicorn
 from starlette.routing import Route, Router
 
-from evenhand.service._bodies import DecisionMade, Question
+from evenhand.service.schemas import DecisionBody, DecisionResponse
 
 Message = MutableMapping[str, Any]
-decode = msgspec.json.Decoder(Question).decode
+decode = msgspec.json.Decoder(DecisionBody).decode
 encode = msgspec.json.Encoder().encode
 
 
@@ -36,7 +36,7 @@ class Echo:
             message = await receive()
             body += message.get("body", b"")
         asked = decode(body)
-        made = DecisionMade(asked.id or "19a0000000-00000000", ["arm-1", "arm-2", "arm-3"], 1)
+        made = DecisionResponse(asked.id or "19a0000000-00000000", ["arm-1", "arm-2", "arm-3"], 1)
         answer = encode(made)
         headers = [
             (b"content-length", str(len(answer)).encode()),

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.row import Row
-from evenhand.paper.movielens import write_sample
+from evenhand.lab.paper.movielens import write_sample
 
 RATINGS = 20_000_263
 COUNT = """
@@ -24,7 +24,7 @@ print(min(times))
 READ = """
 import re, sys, time
 from pathlib import Path
-from evenhand.paper.movielens import load_release
+from evenhand.lab.paper.movielens import load_release
 times = []
 for _ in range(3):
     start = time.perf_counter()

@@ -19,8 +19,8 @@ from benchmarks.peers.suite import (
     whole_of,
 )
 from benchmarks.row import Row
+from docs.blocks import with_block
 from evenhand.core.storage import write_text
-from evenhand.science.study import with_block
 
 ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"

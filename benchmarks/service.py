@@ -20,10 +20,8 @@ import httpx
 import psutil
 
 from benchmarks.row import Row
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import Ask
-from evenhand.service._edition import Edition
-from evenhand.service._machine import Machine
+from evenhand.service.engine.commands import Decide
+from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.stores import open_store
 
 CLIENTS = 32
@@ -50,14 +48,6 @@ class Running(NamedTuple):
     def megabytes(self) -> float:
         """The memory it has."""
         return float(psutil.Process(self.process.pid).memory_info().rss) / 2**20
-
-
-class Compiled(Machine):
-    """Machine code that the servers have made: there is no need to wait for it."""
-
-    def ready(self, edition: Edition) -> bool:
-        """Say that it is there."""
-        return True
 
 
 def measure() -> list[Row]:
@@ -258,12 +248,12 @@ def processor_seconds(first: Running, second: Running, postmaster: psutil.Proces
 def locked_seconds(url: str) -> float:
     """Return for how long a bandit is locked for each decision of a batch, if nobody waits."""
     store = open_store(url)
-    clerk = Clerk(store, Compiled())
-    batch = [Ask("bench", None, None, False) for _ in range(BATCH)]
+    executor = CommandExecutor(store, lambda config: True)
+    batch = [Decide("bench", None, None, False) for _ in range(BATCH)]
     times = []
     for _ in range(200):
         start = time.perf_counter()
-        clerk.carry_out(batch)
+        executor.execute(batch)
         times.append(time.perf_counter() - start)
     store.close()
     return statistics.median(times) / BATCH

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.peers.adapters import LEARNERS
 from benchmarks.row import Row, best_seconds
 from evenhand import Environment, Problem, make_policy
-from evenhand.paper.settings import SETTING_1, SETTING_2
+from evenhand.lab.paper.settings import SETTING_1, SETTING_2
 from evenhand.simulation.kernel import run_compiled
 from evenhand.simulation.run import Run, checkpoints, new_watch, streams
 

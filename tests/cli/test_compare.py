@@ -1,8 +1,17 @@
-"""evenhand compare and evenhand study, as a user runs them."""
+"""evenhand compare and evenhand lab study, as a user runs them."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.blocks import with_block
+
+BLOCKS = Path(__file__).parents[2] / "docs" / "blocks.py"
 
 
 def test_the_frontier_as_table_json_and_figure(evenhand, file, tmp_path):
@@ -46,13 +55,15 @@ def test_infeasible_floors_are_refused_with_their_certificate(evenhand, file):
     assert "cannot all be kept" in done.stderr
 
 
-def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
+def test_a_small_study_becomes_the_block_of_a_page(evenhand, tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- study -->\nold\n<!-- end of study -->\nafter\n")
     options = ("--instances", 1, "--horizon", 300, "--replications", 2)
-    done = evenhand("study", "--into", page, "--out", tmp_path / "out", *options)
+    done = evenhand("lab", "study", "--out", tmp_path / "out", *options)
     assert done.returncode == 0, done.stderr
     assert "better than priced in both" in done.stdout
+    block = tmp_path / "out" / "study.md"
+    subprocess.run([sys.executable, BLOCKS, page, "study", block], check=True)
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!-- study -->\nWho wins where, 2 replications")
     for world in ("arms that exclude each other", "latent states", "drift", "many arms"):
@@ -61,7 +72,7 @@ def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
     assert "| drift | 300 | priced, forgetting |" in text
     assert "old" not in text
     assert text.endswith("<!-- end of study -->\nafter\n")
-    assert (tmp_path / "frontier.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "out" / "frontier.svg").read_text().startswith("<?xml")
     found = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
     # Three horizons of independent arms, one of them with all; drift has one more.
     assert len(found["scores"]) == 25 + 2 * 10 + 8 * 10 + 1
@@ -70,8 +81,7 @@ def test_a_small_study_replaces_the_block_of_a_page(evenhand, tmp_path):
     assert rivals >= {"fair-learn", "pessimistic", "ucb-lp", "simplex-mixture", "strict-rate"}
 
 
-def test_a_page_without_marks_is_refused_before_any_work(evenhand, tmp_path):
+def test_a_page_without_marks_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("no marks")
-    done = evenhand("study", "--into", tmp_path / "page.md")
-    assert done.returncode == 2
-    assert "must have the marks" in done.stderr
+    with pytest.raises(ValueError, match="must have the marks"):
+        with_block(tmp_path / "page.md", "block", "study")

@@ -180,13 +180,6 @@ def test_an_output_name_need_not_be_utf_8(file, sweep, tmp_path):
     assert len(list(tmp_path.iterdir())) == 6
 
 
-def test_a_page_that_is_not_text_is_refused_before_the_study(evenhand, tmp_path):
-    (tmp_path / "page.md").write_bytes(b"\xff\xfe")
-    done = evenhand("study", "--into", tmp_path / "page.md")
-    assert done.returncode == 2
-    assert done.stderr.startswith("evenhand: page must be readable text, got")
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -1,4 +1,4 @@
-"""evenhand movielens, as a user runs it."""
+"""evenhand lab movielens, as a user runs it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from evenhand.paper.movielens import write_sample
+    from evenhand.lab.paper.movielens import write_sample
 
     path = tmp_path_factory.mktemp("cli") / "sample"
     write_sample(path, ratings=20_000, users=3_000)
@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
 
 
 def test_json_has_the_promised_keys(evenhand, folder):
-    done = evenhand("movielens", "run", "--path", folder, "--replications", 2, "--json")
+    done = evenhand("lab", "movielens", "run", "--path", folder, "--replications", 2, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert {"release", "users", "movies", "optimum", "policies"} <= set(document)
@@ -30,7 +30,7 @@ def test_json_has_the_promised_keys(evenhand, folder):
 
 def test_tables_and_three_figures_go_to_the_folder(evenhand, folder, tmp_path):
     out = tmp_path / "out"
-    done = evenhand("movielens", "run", "--path", folder, "--replications", 2, "--out", out)
+    done = evenhand("lab", "movielens", "run", "--path", folder, "--replications", 2, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "synthetic sample, not MovieLens" in done.stdout
     assert "cannot all be kept" in done.stdout
@@ -42,7 +42,7 @@ def test_tables_and_three_figures_go_to_the_folder(evenhand, folder, tmp_path):
 def test_titles_and_other_numbers_may_be_given(evenhand, folder):
     chosen = "Toy Story; Godfather, The (1972); 1214"
     options = ("--movies", chosen, "--plays", 1, "--floor", 0.1, "--eta", 10, "--json")
-    done = evenhand("movielens", "run", "--path", folder, "--replications", 2, *options)
+    done = evenhand("lab", "movielens", "run", "--path", folder, "--replications", 2, *options)
     document = json.loads(done.stdout)
     assert [movie["title"] for movie in document["movies"]] == [
         "Toy Story (1995)",
@@ -62,7 +62,7 @@ def test_titles_and_other_numbers_may_be_given(evenhand, folder):
     ],
 )
 def test_bad_input_is_one_line_and_a_code_of_2(evenhand, options, message):
-    done = evenhand("movielens", "run", *options)
+    done = evenhand("lab", "movielens", "run", *options)
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -79,7 +79,7 @@ def test_bad_input_is_one_line_and_a_code_of_2(evenhand, options, message):
     ],
 )
 def test_bad_choices_are_refused(evenhand, folder, options, message):
-    done = evenhand("movielens", "run", "--path", folder, *options)
+    done = evenhand("lab", "movielens", "run", "--path", folder, *options)
     assert done.returncode == 2
     assert message in done.stderr
 
@@ -90,17 +90,20 @@ def test_the_scale_counts_for_anybodys_ratings_too(evenhand, tmp_path):
     options = ("--ratings", file, "--plays", 1, "--floor", 0.1, "--replications", 2, "--json")
     means = {}
     for scale in ("five", "minmax"):
-        done = evenhand("movielens", "run", *options, "--scale", scale)
+        done = evenhand("lab", "movielens", "run", *options, "--scale", scale)
         means[scale] = json.loads(done.stdout)["movies"][0]["mean_reward"]
     assert means == pytest.approx({"five": 0.6, "minmax": 2 / 3})
-    assert "scale must be one of" in evenhand("movielens", "run", *options, "--scale", "x").stderr
+    assert (
+        "scale must be one of"
+        in evenhand("lab", "movielens", "run", *options, "--scale", "x").stderr
+    )
     file.write_text("user,item,rating\na,x,9\nb,x,4\n")
-    done = evenhand("movielens", "run", *options, "--scale", "five")
+    done = evenhand("lab", "movielens", "run", *options, "--scale", "five")
     assert "must be at most 5, got 9" in done.stderr
 
 
 def test_a_sample_can_be_written_and_used(evenhand, tmp_path):
-    done = evenhand("movielens", "sample", tmp_path / "s", "--ratings", 5_000)
+    done = evenhand("lab", "movielens", "sample", tmp_path / "s", "--ratings", 5_000)
     assert done.returncode == 0
     assert (tmp_path / "s" / "SYNTHETIC.txt").exists()
-    assert evenhand("movielens", "sample", tmp_path / "s").returncode == 2
+    assert evenhand("lab", "movielens", "sample", tmp_path / "s").returncode == 2

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from evenhand import InputError, SweepResults
-from evenhand.paper import Plan, reproduce
+from evenhand.lab.judging import RunSize
+from evenhand.lab.paper import reproduce
 
 
 @pytest.fixture(scope="module")
@@ -154,12 +155,12 @@ def test_whatever_stands_in_a_file_there_is_no_traceback(quick, tmp_path, conten
     out = tmp_path / "copy"
     shutil.copytree(quick[0], out)
     (out / "movies.json").write_bytes(content)
-    reproduce(out, Plan(quick=True), ["setting1-eta1"])
+    reproduce(out, RunSize(quick=True), ["setting1-eta1"])
     claims = json.loads((out / "claims.json").read_text(encoding="utf-8"))["claims"]
     assert not [row for row in claims if row["id"].startswith("movies")]
     (out / "settings" / "sweep.json").write_bytes(content)
     with pytest.raises(InputError, match="must hold a sweep"):
-        reproduce(out, Plan(quick=True), ["setting1-eta1"])
+        reproduce(out, RunSize(quick=True), ["setting1-eta1"])
 
 
 def test_results_of_another_grid_are_no_movies(quick, evenhand, tmp_path):

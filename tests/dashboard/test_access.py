@@ -25,7 +25,17 @@ def locked(tmp_path_factory):
     database = f"sqlite:///{tmp_path_factory.mktemp('locked')}/locked.db"
 
     def key(scope):
-        command = [sys.executable, "-m", "evenhand", "keys", "create", scope, "--scope", scope]
+        command = [
+            sys.executable,
+            "-m",
+            "evenhand",
+            "db",
+            "keys",
+            "create",
+            scope,
+            "--scope",
+            scope,
+        ]
         done = subprocess.run(
             [*command, "--database", database], check=True, capture_output=True, text=True
         )

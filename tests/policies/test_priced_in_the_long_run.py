@@ -16,7 +16,7 @@ from evenhand import (
     simulate,
 )
 from evenhand.generate import random_environment
-from evenhand.science._worlds import shifts
+from evenhand.lab.science._worlds import shifts
 
 
 def fractions(environment, horizon=20_000, **options):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evenhand.service._commands import Create
-from evenhand.service._edition import first_edition
+from evenhand.service.engine.commands import CreateBandit
+from evenhand.service.engine.config_version import first_config
 
 
 def create(name, body):
     """Return the command that creates a bandit."""
-    return Create(name, body, first_edition(body))
+    return CreateBandit(name, body, first_config(body))

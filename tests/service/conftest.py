@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 
 from evenhand.service import Config
-from evenhand.service._clerk import Clerk
-from evenhand.service._service import Service
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.http.app import Service
 from evenhand.service.stores import open_store
 from tests.service.servers import Server
 
@@ -86,9 +86,9 @@ def clock():
 
 
 @pytest.fixture
-def clerk(store, clock):
+def executor(store, clock):
     """A clerk on a store of every kind."""
-    return Clerk(store, now=clock)
+    return CommandExecutor(store, now=clock)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import warnings
 import httpx
 import pytest
 
-from evenhand.service.recount import verify
 from evenhand.service.stores import open_store
+from evenhand.service.upkeep.recount import verify
 from tests.service.servers import Account, Crowd, Server, log_of
 
 BODY = {

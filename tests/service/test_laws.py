@@ -20,30 +20,30 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from evenhand.service._bodies import (
-    Arm,
+from evenhand.service.engine.commands import (
+    CancelDecision,
+    ChangeArm,
+    Decide,
+    ExpireOverdue,
+    JoinArm,
+    RetireArm,
+    Tell,
+)
+from evenhand.service.engine.counters import to_plain
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.problems import ProblemError
+from evenhand.service.schemas import (
+    ArmBody,
     ArmChange,
     ArmValues,
     BanditBody,
     FeedbackItem,
     FeedbackRule,
 )
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import (
-    AlterArm,
-    Ask,
-    Cancel,
-    ExpireOverdue,
-    Join,
-    Retire,
-    Tell,
-)
-from evenhand.service._counters import listed
-from evenhand.service._reading import find_bandit
-from evenhand.service._refusals import Refusal
-from evenhand.service.compaction import compact
-from evenhand.service.recount import verify
 from evenhand.service.stores import open_store
+from evenhand.service.upkeep.compaction import compact
+from evenhand.service.upkeep.recount import verify
+from evenhand.service.views.lookup import find_bandit
 from tests.service.bandits import create
 
 ARMS = ("a", "b", "c", "d")
@@ -161,7 +161,7 @@ def lost(transaction):
     return begin
 
 
-class Machine(RuleBasedStateMachine):
+class Precompiler(RuleBasedStateMachine):
     """Sends everything to all stores at once."""
 
     make_urls = None
@@ -173,17 +173,17 @@ class Machine(RuleBasedStateMachine):
         self.model = Model()
         self.restart()
         rule_ = FeedbackRule(TIMEOUT, 0.0)
-        body = BanditBody([Arm(arm, floor=0.2) for arm in ARMS[:3]], plays=9, feedback=rule_)
+        body = BanditBody([ArmBody(arm, floor=0.2) for arm in ARMS[:3]], plays=9, feedback=rule_)
         self.send(create("shelf", body))
 
     def send(self, *commands):
         """Carry out commands everywhere; the answers are the same."""
         found = []
-        for clerk in self.clerks:
-            answers = clerk.carry_out(commands)
+        for executor in self.clerks:
+            answers = executor.execute(commands)
             found.append(
                 [
-                    (answer.status, None if isinstance(answer, Refusal) else answer.body)
+                    (answer.status, None if isinstance(answer, ProblemError) else answer.body)
                     for answer in answers
                 ]
             )
@@ -193,17 +193,17 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def restart(self):
         """Nothing is in memory that is not in the store."""
-        self.clerks = [Clerk(store, now=lambda: self.now) for store in self.stores]
+        self.clerks = [CommandExecutor(store, now=lambda: self.now) for store in self.stores]
 
     @rule(id_=st.sampled_from(IDS), awake=st.none() | st.sets(st.sampled_from(ARMS)).map(sorted))
     def ask(self, id_, awake):
-        [(status, body)] = self.send(Ask("shelf", id_, awake, False))
+        [(status, body)] = self.send(Decide("shelf", id_, awake, False))
         expected = self.model.ask(id_, awake, self.now)
         assert (body.chosen if status < 400 else str(status)) == expected
 
     @rule(ids=st.lists(st.sampled_from(IDS), min_size=2, max_size=5))
     def ask_together(self, ids):
-        answers = self.send(*(Ask("shelf", id_, None, False) for id_ in ids))
+        answers = self.send(*(Decide("shelf", id_, None, False) for id_ in ids))
         for id_, (status, body) in zip(ids, answers, strict=True):
             expected = self.model.ask(id_, None, self.now)
             assert (body.chosen if status < 400 else str(status)) == expected
@@ -218,21 +218,21 @@ class Machine(RuleBasedStateMachine):
 
     @rule(id_=st.sampled_from(IDS))
     def cancel(self, id_):
-        [(status, _)] = self.send(Cancel("shelf", id_))
+        [(status, _)] = self.send(CancelDecision("shelf", id_))
         assert status == self.model.cancel(id_)
 
     @rule(arm=st.sampled_from(ARMS))
     def join_or_retire(self, arm):
         if arm not in self.model.arms:
-            self.send(Join("shelf", arm, ArmValues(0.1)))
+            self.send(JoinArm("shelf", arm, ArmValues(0.1)))
             self.model.join(arm)
         elif len(self.model.arms) > 1:
-            self.send(Retire("shelf", arm))
+            self.send(RetireArm("shelf", arm))
             del self.model.arms[arm]
 
     @rule(arm=st.sampled_from(ARMS), paused=st.booleans(), floor=st.sampled_from([0.0, 0.2, 0.3]))
     def change(self, arm, paused, floor):
-        [(status, _)] = self.send(AlterArm("shelf", arm, ArmChange(floor=floor, paused=paused)))
+        [(status, _)] = self.send(ChangeArm("shelf", arm, ArmChange(floor=floor, paused=paused)))
         assert (status == 200) == (arm in self.model.arms)
         if status == 200:
             self.model.arms[arm]["paused"] = paused
@@ -247,10 +247,10 @@ class Machine(RuleBasedStateMachine):
     @rule(id_=st.sampled_from(IDS))
     def lose(self, id_):
         """A batch whose transaction fails has not happened."""
-        for clerk, store in zip(self.clerks, self.stores, strict=True):
+        for executor, store in zip(self.clerks, self.stores, strict=True):
             store.transaction, kept = lost(store.transaction), store.transaction
             with pytest.raises(PowerCutError):
-                clerk.carry_out([Ask("shelf", id_, None, False), Cancel("shelf", id_)])
+                executor.execute([Decide("shelf", id_, None, False), CancelDecision("shelf", id_)])
             store.transaction = kept
 
     @invariant()
@@ -261,8 +261,8 @@ class Machine(RuleBasedStateMachine):
             with store.view() as view:
                 found = find_bandit(view, "shelf")
                 assert verify(view, "shelf")[1] == []
-            names = found.edition.table.problem.arms
-            numbers = listed(found.counters)
+            names = found.config.table.problem.arms
+            numbers = to_plain(found.counters)
             assert numbers["rounds"] == [self.model.rounds]
             assert numbers["latest"] == [self.model.made]
             for what in ("told", "expired", "reward"):
@@ -282,7 +282,7 @@ class Machine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("kinds", [("memory", "sqlite"), ("memory", "postgres")], ids="-".join)
 def test_all_stores_do_the_same_and_what_a_plain_model_does(kinds, url_of):
-    class OnThese(Machine):
+    class OnThese(Precompiler):
         make_urls = staticmethod(lambda: [url_of(kind) for kind in kinds])
 
     fast = "postgres" not in kinds

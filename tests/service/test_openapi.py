@@ -9,9 +9,9 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from evenhand.service._api_page import PROBLEMS
-from evenhand.service._openapi import openapi
-from evenhand.service._routes import OPERATIONS
+from evenhand.service.http.openapi import openapi
+from evenhand.service.http.routes import OPERATIONS
+from evenhand.service.problems import PROBLEMS
 
 CHECKS = [
     schemathesis.checks.not_a_server_error,
@@ -70,6 +70,6 @@ def test_the_types_of_problems_are_explained(tmp_path):
     used = set()
     for source in Path(evenhand.service.__file__).parent.rglob("*.py"):
         text = source.read_text(encoding="utf-8")
-        used |= set(re.findall(r'Refusal\(\s*\d+,\s*"([a-z-]+)"', text))
+        used |= set(re.findall(r'ProblemError\(\s*\d+,\s*"([a-z-]+)"', text))
     assert len(used) > 10
     assert used | {"full", "unavailable"} == set(PROBLEMS)

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenhand.service._bodies import Arm, ArmChange, BanditBody, FeedbackItem
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import AlterArm, Ask, Tell
-from evenhand.service._reading import find_bandit
-from evenhand.service._state import state_of
+from evenhand.service.engine.commands import ChangeArm, Decide, Tell
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.schemas import ArmBody, ArmChange, BanditBody, FeedbackItem
 from evenhand.service.stores import open_store
+from evenhand.service.views.lookup import find_bandit
+from evenhand.service.views.state import state_of
 from tests.service.bandits import create
 
 
 def played(floors, plays, awake_sets, rounds=600, means=None):
     """Play a bandit in a world of awake sets; return its state."""
     names = [f"arm-{i}" for i in range(len(floors))]
-    clerk, rng = Clerk(open_store("memory:")), np.random.default_rng(7)
-    arms = [Arm(name, floor=floor) for name, floor in zip(names, floors, strict=True)]
-    clerk.carry_out([create("shelf", BanditBody(arms, plays))])
+    executor, rng = CommandExecutor(open_store("memory:")), np.random.default_rng(7)
+    arms = [ArmBody(name, floor=floor) for name, floor in zip(names, floors, strict=True)]
+    executor.execute([create("shelf", BanditBody(arms, plays))])
     for number in range(rounds):
         awake = [names[i] for i in awake_sets(rng, number)]
-        [answer] = clerk.carry_out([Ask("shelf", str(number), awake, False)])
+        [answer] = executor.execute([Decide("shelf", str(number), awake, False)])
         rewards = {arm: float(rng.random() < 0.5) for arm in answer.body.chosen}
         if rewards:
-            clerk.carry_out([Tell("shelf", [FeedbackItem(str(number), rewards)])])
-    with clerk.store.view() as view:
-        return state_of("shelf", find_bandit(view, "shelf"), 1_000.0), clerk
+            executor.execute([Tell("shelf", [FeedbackItem(str(number), rewards)])])
+    with executor.store.view() as view:
+        return state_of("shelf", find_bandit(view, "shelf"), 1_000.0), executor
 
 
 def independent(*chances):
@@ -92,12 +92,12 @@ def test_prices_are_those_of_the_optimum_on_what_was_measured():
 
 
 def test_a_paused_arm_keeps_its_rate_and_is_owed_nothing():
-    state, clerk = played([0.3, 0.3], 1, independent(1.0, 1.0), rounds=100)
+    state, executor = played([0.3, 0.3], 1, independent(1.0, 1.0), rounds=100)
     before = {arm.name: arm.rate for arm in state.arms}
-    clerk.carry_out([AlterArm("shelf", "arm-0", ArmChange(paused=True))])
+    executor.execute([ChangeArm("shelf", "arm-0", ArmChange(paused=True))])
     for number in range(100):
-        clerk.carry_out([Ask("shelf", f"p{number}", None, False)])
-    with clerk.store.view() as view:
+        executor.execute([Decide("shelf", f"p{number}", None, False)])
+    with executor.store.view() as view:
         state = state_of("shelf", find_bandit(view, "shelf"), 1_000.0)
     rested = next(arm for arm in state.arms if arm.name == "arm-0")
     assert rested.paused
@@ -106,10 +106,10 @@ def test_a_paused_arm_keeps_its_rate_and_is_owed_nothing():
 
 
 def test_feedback_that_never_comes_is_noticed():
-    clerk = Clerk(open_store("memory:"))
-    clerk.carry_out([create("shelf", BanditBody([Arm("a"), Arm("b")], 1))])
-    clerk.carry_out([Ask("shelf", None, None, False) for _ in range(150)])
-    with clerk.store.view() as view:
+    executor = CommandExecutor(open_store("memory:"))
+    executor.execute([create("shelf", BanditBody([ArmBody("a"), ArmBody("b")], 1))])
+    executor.execute([Decide("shelf", None, None, False) for _ in range(150)])
+    with executor.store.view() as view:
         [warning] = state_of("shelf", find_bandit(view, "shelf"), 1_000.0).warnings
     assert warning.kind == "feedback-missing"
     assert "150 of 150" in warning.detail

@@ -13,20 +13,27 @@ from evenhand import InputError, Policy, register_policy
 from evenhand.core.arrays import Floats
 from evenhand.core.schema import Column
 from evenhand.policies import registry
-from evenhand.service._bandit import TABLES
-from evenhand.service._bodies import Arm, ArmChange, ArmValues, BanditBody, FeedbackItem
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import AlterArm, Ask, Cancel, Join, Retire, Tell
-from evenhand.service._counters import from_plain, listed, packed, unpacked
-from evenhand.service._edition import Edition
-from evenhand.service._events import histories
-from evenhand.service._reading import find_bandit
-from evenhand.service._state import state_of
-from evenhand.service.compaction import compact
-from evenhand.service.exchange import export_lines, import_lines
-from evenhand.service.recount import verify
+from evenhand.service.engine.bandit import TABLES
+from evenhand.service.engine.commands import (
+    CancelDecision,
+    ChangeArm,
+    Decide,
+    JoinArm,
+    RetireArm,
+    Tell,
+)
+from evenhand.service.engine.config_version import ConfigVersion
+from evenhand.service.engine.counters import from_plain, packed, to_plain, unpacked
+from evenhand.service.engine.events import histories
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.schemas import ArmBody, ArmChange, ArmValues, BanditBody, FeedbackItem
 from evenhand.service.stores import open_store
-from evenhand.service.stores.protocol import Head
+from evenhand.service.stores.protocol import BanditHead
+from evenhand.service.upkeep.compaction import compact
+from evenhand.service.upkeep.export import export_lines, import_lines
+from evenhand.service.upkeep.recount import verify
+from evenhand.service.views.lookup import find_bandit
+from evenhand.service.views.state import state_of
 from tests.service.bandits import create
 
 POLICIES = {
@@ -42,40 +49,40 @@ POLICIES = {
 
 def lived(store, clock, policy=None):
     """Give a store a bandit that has seen a bit of everything."""
-    clerk, rng = Clerk(store, now=clock), np.random.default_rng(3)
-    arms = [Arm("a", floor=0.3), Arm("b", floor=0.1), Arm("c"), Arm("d")]
-    clerk.carry_out([create("shelf", BanditBody(arms, 2, policy))])
+    executor, rng = CommandExecutor(store, now=clock), np.random.default_rng(3)
+    arms = [ArmBody("a", floor=0.3), ArmBody("b", floor=0.1), ArmBody("c"), ArmBody("d")]
+    executor.execute([create("shelf", BanditBody(arms, 2, policy))])
     for number in range(120):
         clock.now += 1.0
-        names = [arm for arm in clerk._bandits["shelf"].arms if rng.random() < 0.8]
-        [answer] = clerk.carry_out(
-            [Ask("shelf", str(number), names if number % 3 else None, False)]
+        names = [arm for arm in executor._bandits["shelf"].arms if rng.random() < 0.8]
+        [answer] = executor.execute(
+            [Decide("shelf", str(number), names if number % 3 else None, False)]
         )
         if number % 4:
             rewards = {arm: float(rng.random()) for arm in answer.body.chosen}
             some = dict(list(rewards.items())[: 1 + number % 2])
             if some:
-                clerk.carry_out([Tell("shelf", [FeedbackItem(str(number), some)])])
+                executor.execute([Tell("shelf", [FeedbackItem(str(number), some)])])
         elif number % 8 == 0:
-            clerk.carry_out([Cancel("shelf", str(number))])
+            executor.execute([CancelDecision("shelf", str(number))])
         changes = {
-            30: Join("shelf", "e", ArmValues(0.1)),
-            50: AlterArm("shelf", "a", ArmChange(paused=True)),
-            60: Retire("shelf", "b"),
-            70: AlterArm("shelf", "a", ArmChange(paused=False, floor=0.2)),
-            80: Join("shelf", "b", ArmValues(0.05)),
-            90: Cancel("shelf", "44"),
+            30: JoinArm("shelf", "e", ArmValues(0.1)),
+            50: ChangeArm("shelf", "a", ArmChange(paused=True)),
+            60: RetireArm("shelf", "b"),
+            70: ChangeArm("shelf", "a", ArmChange(paused=False, floor=0.2)),
+            80: JoinArm("shelf", "b", ArmValues(0.05)),
+            90: CancelDecision("shelf", "44"),
         }
         if number in changes:
-            clerk.carry_out([changes[number]])
-    return clerk
+            executor.execute([changes[number]])
+    return executor
 
 
 def counted(store):
     with store.view() as view:
         found = find_bandit(view, "shelf")
         assert verify(view, "shelf")[1] == []
-        return listed(found.counters)
+        return to_plain(found.counters)
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
@@ -91,10 +98,13 @@ def test_any_counter_that_is_wrong_is_found(store, clock, what):
     lived(store, clock)
     with store.transaction() as transaction:
         head = transaction.lock({"shelf": 0})["shelf"].head
-        numbers = listed(unpacked(transaction.counters(head.key)))
+        numbers = to_plain(unpacked(transaction.counters(head.key)))
         numbers[what][-1] += 1
         transaction.apply(
-            head.key, Head(head.key, 999, head.edition), [], packed(from_plain(numbers))
+            head.key,
+            BanditHead(head.key, 999, head.config_version),
+            [],
+            packed(from_plain(numbers)),
         )
     with store.view() as view:
         [difference] = verify(view, "shelf")[1]
@@ -115,51 +125,53 @@ def test_a_missing_event_is_found(store, clock, request):
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_what_is_folded_still_adds_up_and_life_goes_on(store, clock, policy, monkeypatch):
+def test_a_compacted_log_still_adds_up_and_can_grow(store, clock, policy, monkeypatch):
     lived(store, clock, policy)
     before = counted(store)
     with store.view() as view:
         events = len(view.events(view.find("shelf").key, 0, 10_000))
     start = clock.now
-    monkeypatch.setattr("evenhand.service.compaction.time.time", clock)
+    monkeypatch.setattr("evenhand.service.upkeep.compaction.time.time", clock)
     assert compact(store, "shelf", 60.0, chunk=20) > 10
     assert counted(store) == before
     with store.view() as view:
         left = view.events(view.find("shelf").key, 0, 10_000)
     assert len(left) < events
     assert all(event.body for event in left if event.at > start - 60.0)
-    clerk = Clerk(store, now=clock)
+    executor = CommandExecutor(store, now=clock)
     old = [e for e in left if e.kind == "decision" and e.body and e.at < start - 60]
     history = histories(left)[old[0].decision]
     with store.view() as view:
-        arms = Edition.from_bytes(view.edition(view.find("shelf").key, history.made.edition))
+        arms = ConfigVersion.from_bytes(
+            view.config(view.find("shelf").key, history.made.config_version)
+        )
     unheard = set(history.made.names(arms.table.problem.arms)) - set(history.told)
     item = FeedbackItem(history.id, dict.fromkeys(unheard, 1.0))
-    [told] = clerk.carry_out([Tell("shelf", [item])])
+    [told] = executor.execute([Tell("shelf", [item])])
     assert told.body.results[0].outcome == "applied"
-    clerk.carry_out([Ask("shelf", f"later-{i}", None, False) for i in range(10)])
+    executor.execute([Decide("shelf", f"later-{i}", None, False) for i in range(10)])
     assert compact(store, "shelf", -1e9) > 0
     assert counted(store)["latest"] == [130]
 
 
-def test_an_id_that_was_folded_is_never_given_again(store, clock):
-    clerk = Clerk(store, now=clock)
-    clerk.carry_out([create("shelf", BanditBody([Arm("a")], 1))])
-    clerk.carry_out([Ask("shelf", "old", None, False)])
-    clerk.carry_out([Tell("shelf", [FeedbackItem("old", {"a": 1.0})])])
-    clerk.carry_out([Ask("shelf", "open", None, False)])
+def test_the_id_of_a_compacted_decision_is_never_used_again(store, clock):
+    executor = CommandExecutor(store, now=clock)
+    executor.execute([create("shelf", BanditBody([ArmBody("a")], 1))])
+    executor.execute([Decide("shelf", "old", None, False)])
+    executor.execute([Tell("shelf", [FeedbackItem("old", {"a": 1.0})])])
+    executor.execute([Decide("shelf", "open", None, False)])
     assert compact(store, "shelf", -1e12) == 1
-    [asked, told, cancelled] = clerk.carry_out(
+    [asked, told, cancelled] = executor.execute(
         [
-            Ask("shelf", "old", None, False),
+            Decide("shelf", "old", None, False),
             Tell("shelf", [FeedbackItem("old", {"a": 1.0})]),
-            Cancel("shelf", "old"),
+            CancelDecision("shelf", "old"),
         ]
     )
     assert asked.status == 410
     assert told.body.results[0].outcome == "expired"
     assert cancelled.status == 409
-    [late] = clerk.carry_out([Tell("shelf", [FeedbackItem("open", {"a": 1.0})])])
+    [late] = executor.execute([Tell("shelf", [FeedbackItem("open", {"a": 1.0})])])
     assert late.body.results[0].outcome == "applied"
     assert counted(store)["rounds"] == [2]
 
@@ -167,11 +179,11 @@ def test_an_id_that_was_folded_is_never_given_again(store, clock):
 @pytest.mark.parametrize(
     ("source", "target"), [("sqlite", "postgres"), ("postgres", "sqlite"), ("memory", "memory")]
 )
-@pytest.mark.parametrize("folded", [False, True], ids=["whole", "folded"])
-def test_a_bandit_moves_from_one_store_to_another(source, target, folded, url_of, clock):
+@pytest.mark.parametrize("compacted", [False, True], ids=["whole", "compacted"])
+def test_a_bandit_moves_from_one_store_to_another(source, target, compacted, url_of, clock):
     first, second = open_store(url_of(source)), open_store(url_of(target))
     lived(first, clock)
-    if folded:
+    if compacted:
         compact(first, "shelf", -1e12, chunk=50)
     with first.view() as view:
         lines = list(export_lines(view))
@@ -181,7 +193,7 @@ def test_a_bandit_moves_from_one_store_to_another(source, target, folded, url_of
     with second.view() as view:
         assert list(export_lines(view, ["shelf"])) == lines
         assert state_of("shelf", find_bandit(view, "shelf"), 1_000.0) == state
-    Clerk(second, now=clock).carry_out([Ask("shelf", "new", None, False)])
+    CommandExecutor(second, now=clock).execute([Decide("shelf", "new", None, False)])
     assert counted(second)["latest"] == [121]
     for store in (first, second):
         store.close()
@@ -230,7 +242,7 @@ def test_a_bandit_that_is_there_is_not_overwritten(store, clock):
     before = counted(store)
     with store.view() as view:
         lines = list(export_lines(view))
-    with pytest.raises(InputError, match="not there yet"):
+    with pytest.raises(InputError, match="does not exist yet"):
         import_lines(store, lines)
     assert counted(store) == before
     with store.view() as view, pytest.raises(InputError, match="unknown bandit"):
@@ -238,16 +250,16 @@ def test_a_bandit_that_is_there_is_not_overwritten(store, clock):
 
 
 def test_a_bandit_whose_arms_change_for_ever_does_not_grow(clock):
-    clerk = Clerk(open_store("memory:"), now=clock)
-    clerk.carry_out([create("shelf", BanditBody([Arm("a"), Arm("b")], 1))])
-    clerk.carry_out([Ask("shelf", "old", None, False)])
+    executor = CommandExecutor(open_store("memory:"), now=clock)
+    executor.execute([create("shelf", BanditBody([ArmBody("a"), ArmBody("b")], 1))])
+    executor.execute([Decide("shelf", "old", None, False)])
     for number in range(40):
-        clerk.carry_out([AlterArm("shelf", "a", ArmChange(weight=1.0 + number % 2 / 2))])
-    assert len(clerk._bandits["shelf"]._tables) == TABLES
-    chosen = clerk.carry_out([Ask("shelf", "old", None, False)])[0].body.chosen
-    [told] = clerk.carry_out([Tell("shelf", [FeedbackItem("old", {chosen[0]: 1.0})])])
+        executor.execute([ChangeArm("shelf", "a", ArmChange(weight=1.0 + number % 2 / 2))])
+    assert len(executor._bandits["shelf"]._tables) == TABLES
+    chosen = executor.execute([Decide("shelf", "old", None, False)])[0].body.chosen
+    [told] = executor.execute([Tell("shelf", [FeedbackItem("old", {chosen[0]: 1.0})])])
     assert told.body.results[0].outcome == "applied"
-    assert counted(clerk.store)["rounds"] == [1]
+    assert counted(executor.store)["rounds"] == [1]
 
 
 class Waited(NamedTuple):
@@ -279,12 +291,12 @@ def test_arrays_of_a_policys_own_outlive_the_server(store, clock, monkeypatch):
     first = lived(store, clock, {"name": "by turns, served"})
     before = first._bandits["shelf"].learner.engine.memory
     assert before.waited.any()
-    second = Clerk(store, now=clock)
-    second.carry_out([Tell("shelf", [])])
+    second = CommandExecutor(store, now=clock)
+    second.execute([Tell("shelf", [])])
     after = second._bandits["shelf"].learner.engine.memory
     assert after.waited.tolist() == before.waited.tolist()
     assert not after.guess.any(), "what can be worked out anew is not stored"
-    [one] = second.carry_out([Ask("shelf", "next", None, False)])
+    [one] = second.execute([Decide("shelf", "next", None, False)])
     [other] = first._bandits["shelf"].learner.decide(
         first._bandits["shelf"].learner.table.everyone
     )[:1]

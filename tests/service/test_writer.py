@@ -7,16 +7,17 @@ import threading
 
 import pytest
 
-from evenhand.service import _writer
-from evenhand.service._bodies import Arm, BanditBody, FeedbackItem, FeedbackRule
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import Ask, Tell
-from evenhand.service._refusals import Refusal
-from evenhand.service._writer import Writer
-from evenhand.service.stores import Full, Unavailable, open_store
+from evenhand.service.engine import writer as writer_module
+from evenhand.service.engine.commands import Decide, Tell
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.engine.writer import Writer
+from evenhand.service.problems import ProblemError
+from evenhand.service.schemas import ArmBody, BanditBody, FeedbackItem, FeedbackRule
+from evenhand.service.stores import StoreFull, StoreUnavailable, open_store
+from evenhand.service.upkeep.background import Background
 from tests.service.bandits import create
 
-BODY = BanditBody([Arm("a", floor=0.2), Arm("b")], plays=1)
+BODY = BanditBody([ArmBody("a", floor=0.2), ArmBody("b")], plays=1)
 
 
 def with_writer(url, test, **options):
@@ -24,23 +25,24 @@ def with_writer(url, test, **options):
 
     async def run():
         sizes = []
-        clerk = Clerk(open_store(url))
-        writer = Writer(clerk, watch=sizes.append, **options)
+        executor = CommandExecutor(open_store(url))
+        work = Background(executor).run
+        writer = Writer(executor, on_commit=sizes.append, background=work, **options)
         writer.start()
         try:
-            return await test(writer, clerk, sizes)
+            return await test(writer, executor, sizes)
         finally:
             await writer.stop()
-            clerk.store.close()
+            executor.store.close()
 
     return asyncio.run(run())
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
 def test_commands_that_come_together_share_a_commit(kind, url_of):
-    async def test(writer, clerk, sizes):
-        await writer.hand_in(create("shelf", BODY))
-        replies = [writer.hand_in(Ask("shelf", None, None, False)) for _ in range(40)]
+    async def test(writer, executor, sizes):
+        await writer.submit(create("shelf", BODY))
+        replies = [writer.submit(Decide("shelf", None, None, False)) for _ in range(40)]
         answers = await asyncio.gather(*replies)
         assert sorted(answer.body.round for answer in answers) == list(range(1, 41))
         assert sum(sizes) == 41
@@ -52,10 +54,10 @@ def test_commands_that_come_together_share_a_commit(kind, url_of):
 def test_what_was_handed_in_is_finished_before_the_end(url_of):
     url = url_of("sqlite")
 
-    async def test(writer, clerk, sizes):
-        writer.hand_in(create("shelf", BODY))
+    async def test(writer, executor, sizes):
+        writer.submit(create("shelf", BODY))
         for i in range(300):
-            writer.hand_in(Ask("shelf", str(i), None, False))
+            writer.submit(Decide("shelf", str(i), None, False))
 
     with_writer(url, test)
     store = open_store(url)
@@ -66,11 +68,11 @@ def test_what_was_handed_in_is_finished_before_the_end(url_of):
 
 
 def test_too_many_that_wait_are_turned_away(url_of):
-    async def test(writer, clerk, sizes):
-        replies = [writer.hand_in(create("shelf", BODY)) for _ in range(5)]
-        with pytest.raises(Refusal) as refused:
-            writer.hand_in(create("shelf", BODY))
-        assert (refused.value.status, refused.value.retry) == (429, 1)
+    async def test(writer, executor, sizes):
+        replies = [writer.submit(create("shelf", BODY)) for _ in range(5)]
+        with pytest.raises(ProblemError) as refused:
+            writer.submit(create("shelf", BODY))
+        assert (refused.value.status, refused.value.retry_after) == (429, 1)
         assert [answer.status for answer in await asyncio.gather(*replies)] == [
             201,
             200,
@@ -78,25 +80,27 @@ def test_too_many_that_wait_are_turned_away(url_of):
             200,
             200,
         ]
-        assert (await writer.hand_in(create("shelf", BODY))).status == 200
+        assert (await writer.submit(create("shelf", BODY))).status == 200
 
     with_writer(url_of("sqlite"), test, waiting=5)
 
 
-@pytest.mark.parametrize(("error", "status"), [(Full("no room"), 507), (Unavailable("gone"), 503)])
+@pytest.mark.parametrize(
+    ("error", "status"), [(StoreFull("no room"), 507), (StoreUnavailable("gone"), 503)]
+)
 def test_a_store_that_fails_is_answered_for_and_comes_back(error, status, url_of, monkeypatch):
-    async def test(writer, clerk, sizes):
-        await writer.hand_in(create("shelf", BODY))
+    async def test(writer, executor, sizes):
+        await writer.submit(create("shelf", BODY))
 
         def fail(*given, **more):
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(clerk.store, "transaction", fail)
-            answer = await writer.hand_in(Ask("shelf", "d", None, False))
-            assert (answer.status, answer.retry) == (status, 1)
+            patch.setattr(executor.store, "transaction", fail)
+            answer = await writer.submit(Decide("shelf", "d", None, False))
+            assert (answer.status, answer.retry_after) == (status, 1)
             assert not writer.works
-        assert (await writer.hand_in(Ask("shelf", "d", None, False))).body.round == 1
+        assert (await writer.submit(Decide("shelf", "d", None, False))).body.round == 1
         assert writer.works
 
     with_writer(url_of("sqlite"), test)
@@ -104,45 +108,47 @@ def test_a_store_that_fails_is_answered_for_and_comes_back(error, status, url_of
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_mistake_in_one_command_spoils_no_other(kind, url_of, monkeypatch, caplog):
-    async def test(writer, clerk, sizes):
-        await writer.hand_in(create("shelf", BODY))
-        decide = type(clerk._bandits["shelf"]).decide
+    async def test(writer, executor, sizes):
+        await writer.submit(create("shelf", BODY))
+        decide = type(executor._bandits["shelf"]).decide
 
         def faulty(bandit, awake, explain):
             if awake == ["b"]:
                 raise ZeroDivisionError
             return decide(bandit, awake, explain)
 
-        monkeypatch.setattr(type(clerk._bandits["shelf"]), "decide", faulty)
-        asked = [Ask("shelf", "x", ["a"], False), Ask("shelf", "y", ["b"], False)]
-        asked.append(Ask("shelf", "z", ["a"], False))
-        answers = await asyncio.gather(*map(writer.hand_in, asked))
+        monkeypatch.setattr(type(executor._bandits["shelf"]), "decide", faulty)
+        asked = [Decide("shelf", "x", ["a"], False), Decide("shelf", "y", ["b"], False)]
+        asked.append(Decide("shelf", "z", ["a"], False))
+        answers = await asyncio.gather(*map(writer.submit, asked))
         assert [answer.status for answer in answers] == [201, 500, 201]
         assert sorted(a.body.round for a in answers if a.status == 201) == [1, 2]
 
     with_writer(url_of(kind), test)
-    assert "Ask command failed" in caplog.text
+    assert "Decide command failed" in caplog.text
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
 def test_feedback_that_is_overdue_is_awaited_no_more_by_itself(kind, url_of, monkeypatch):
-    monkeypatch.setattr(_writer, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(writer_module, "BACKGROUND_SECONDS", 0.02)
     rule = FeedbackRule(0.05, 0.25)
 
-    async def test(writer, clerk, sizes):
-        await writer.hand_in(create("shelf", BanditBody([Arm("a"), Arm("b")], 2, feedback=rule)))
-        await writer.hand_in(Ask("shelf", "told", None, False))
+    async def test(writer, executor, sizes):
+        await writer.submit(
+            create("shelf", BanditBody([ArmBody("a"), ArmBody("b")], 2, feedback=rule))
+        )
+        await writer.submit(Decide("shelf", "told", None, False))
         told = {"a": 1.0, "b": 1.0}
-        await writer.hand_in(Tell("shelf", [FeedbackItem("told", told)]))
-        await writer.hand_in(Ask("shelf", "half", None, False))
-        await writer.hand_in(Tell("shelf", [FeedbackItem("half", {"a": 0.5})]))
+        await writer.submit(Tell("shelf", [FeedbackItem("told", told)]))
+        await writer.submit(Decide("shelf", "half", None, False))
+        await writer.submit(Tell("shelf", [FeedbackItem("half", {"a": 0.5})]))
         await asyncio.sleep(0.5)
-        late = await writer.hand_in(Tell("shelf", [FeedbackItem("half", {"b": 0.5})]))
+        late = await writer.submit(Tell("shelf", [FeedbackItem("half", {"b": 0.5})]))
         assert late.body.results[0].outcome == "expired"
-        with clerk.store.view() as view:
+        with executor.store.view() as view:
             events = view.events(view.find("shelf").key, 0, 100)
         assert [e.kind for e in events].count("expired") == 1
-        state = clerk._bandits["shelf"].counters
+        state = executor._bandits["shelf"].counters
         assert state.state.reward_sums.tolist() == [1.5, 1.25]
         assert state.totals.pending.tolist() == [0, 0]
 
@@ -150,22 +156,23 @@ def test_feedback_that_is_overdue_is_awaited_no_more_by_itself(kind, url_of, mon
 
 
 def test_two_servers_let_feedback_expire_once(url_of, monkeypatch):
-    monkeypatch.setattr(_writer, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(writer_module, "BACKGROUND_SECONDS", 0.02)
     url, rule = url_of("postgres"), FeedbackRule(0.05, 0.25)
 
     async def run():
-        writers = [Writer(Clerk(open_store(url))) for _ in range(2)]
+        executors = [CommandExecutor(open_store(url)) for _ in range(2)]
+        writers = [Writer(one, background=Background(one).run) for one in executors]
         for writer in writers:
             writer.start()
-        await writers[0].hand_in(create("shelf", BanditBody([Arm("a")], 1, feedback=rule)))
+        await writers[0].submit(create("shelf", BanditBody([ArmBody("a")], 1, feedback=rule)))
         for i in range(50):
-            await writers[i % 2].hand_in(Ask("shelf", str(i), None, False))
+            await writers[i % 2].submit(Decide("shelf", str(i), None, False))
         await asyncio.sleep(0.6)
-        with writers[0]._clerk.store.view() as view:
+        with writers[0]._executor.store.view() as view:
             events = view.events(view.find("shelf").key, 0, 1_000)
         for writer in writers:
             await writer.stop()
-            writer._clerk.store.close()
+            writer._executor.store.close()
         return [event.decision for event in events if event.kind == "expired"]
 
     assert sorted(asyncio.run(run())) == sorted(map(str, range(50)))
@@ -174,9 +181,9 @@ def test_two_servers_let_feedback_expire_once(url_of, monkeypatch):
 def test_a_disk_that_is_slow_is_waited_for_in_a_thread(url_of, monkeypatch):
     now, takes, in_loop = [0.0], [0.0], []
 
-    async def test(writer, clerk, sizes):
-        writer._commits = _writer._Commits(clock=lambda: now[0])
-        begin = clerk.begin
+    async def test(writer, executor, sizes):
+        writer._commits = writer_module._CommitTimer(clock=lambda: now[0])
+        begin = executor.begin
 
         def watched(*given, **more):
             pending = begin(*given, **more)
@@ -188,11 +195,11 @@ def test_a_disk_that_is_slow_is_waited_for_in_a_thread(url_of, monkeypatch):
 
             return pending._replace(commit=commit)
 
-        monkeypatch.setattr(clerk, "begin", watched)
-        await writer.hand_in(create("shelf", BODY))
+        monkeypatch.setattr(executor, "begin", watched)
+        await writer.submit(create("shelf", BODY))
         for takes[0], times in ((0.1, 3), (0.0, 60)):
             for _ in range(times):
-                await writer.hand_in(Ask("shelf", None, None, False))
+                await writer.submit(Decide("shelf", None, None, False))
         assert in_loop[:4] == [True, True, False, False]
         assert in_loop[-1]
 

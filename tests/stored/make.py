@@ -13,12 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from evenhand import Agent, Generated, Grid, Problem, make_policy, run_sweep, simulate
-from evenhand.service._bodies import Arm, ArmChange, ArmValues, BanditBody, FeedbackItem
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import AlterArm, Ask, Cancel, Join, Retire, TakeSample, Tell
-from evenhand.service.compaction import compact
-from evenhand.service.exchange import export_lines
+from evenhand.service.engine.commands import (
+    CancelDecision,
+    ChangeArm,
+    Decide,
+    JoinArm,
+    RecordHistory,
+    RetireArm,
+    Tell,
+)
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.schemas import ArmBody, ArmChange, ArmValues, BanditBody, FeedbackItem
 from evenhand.service.stores import open_store
+from evenhand.service.upkeep.compaction import compact
+from evenhand.service.upkeep.export import export_lines
 from tests.service.bandits import create
 
 POLICIES = {"shelf": None, "queue": {"name": "lfg", "eta": "inf"}}
@@ -46,21 +54,21 @@ def agent():
 def live(store):
     """Two bandits with all kinds of events, one of them compacted."""
     clock = iter(range(1_000_000, 2_000_000))
-    clerk = Clerk(store, now=lambda: float(next(clock)))
+    executor = CommandExecutor(store, now=lambda: float(next(clock)))
     rng = np.random.default_rng(2)
     for name, policy in POLICIES.items():
-        arms = [Arm("a", floor=0.3), Arm("b", floor=0.1, weight=2.0), Arm("c")]
-        clerk.carry_out([create(name, BanditBody(arms, 1, policy))])
+        arms = [ArmBody("a", floor=0.3), ArmBody("b", floor=0.1, weight=2.0), ArmBody("c")]
+        executor.execute([create(name, BanditBody(arms, 1, policy))])
         for number in range(60):
-            [answer] = clerk.carry_out([Ask(name, f"d{number}", None, False)])
+            [answer] = executor.execute([Decide(name, f"d{number}", None, False)])
             rewards = {arm: float(rng.random()) for arm in answer.body.chosen}
             if number % 4:
-                clerk.carry_out([Tell(name, [FeedbackItem(f"d{number}", rewards)])])
+                executor.execute([Tell(name, [FeedbackItem(f"d{number}", rewards)])])
             elif number % 8:
-                clerk.carry_out([Cancel(name, f"d{number}")])
-        clerk.carry_out([Join(name, "e", ArmValues(0.05)), TakeSample(name, False)])
-        clerk.carry_out([AlterArm(name, "a", ArmChange(floor=0.2)), Retire(name, "c")])
-        clerk.carry_out([Ask(name, f"last-{i}", None, False) for i in range(5)])
+                executor.execute([CancelDecision(name, f"d{number}")])
+        executor.execute([JoinArm(name, "e", ArmValues(0.05)), RecordHistory(name, False)])
+        executor.execute([ChangeArm(name, "a", ArmChange(floor=0.2)), RetireArm(name, "c")])
+        executor.execute([Decide(name, f"last-{i}", None, False) for i in range(5)])
     compact(store, "queue", -1e12)
 
 

@@ -13,13 +13,14 @@ import pytest
 
 from evenhand import Agent, Grid, Results, SweepResults, run_sweep
 from evenhand.generate import Generated
-from evenhand.service._clerk import Clerk
-from evenhand.service._commands import Ask
-from evenhand.service._reading import find_bandit, log_lines
-from evenhand.service._samples import history_of
-from evenhand.service.exchange import import_lines
-from evenhand.service.recount import verify
+from evenhand.service.engine.commands import Decide
+from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.stores import open_store
+from evenhand.service.upkeep.export import import_lines
+from evenhand.service.upkeep.recount import verify
+from evenhand.service.views.decisions import log_lines
+from evenhand.service.views.history import history_of
+from evenhand.service.views.lookup import find_bandit
 from tests.stored.make import POLICIES
 
 FOLDERS = sorted(path for path in Path(__file__).parent.iterdir() if (path / "agent.json").exists())
@@ -51,14 +52,14 @@ def test_an_agent_goes_on_from_its_snapshot(folder, expected):
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_database_is_read_verified_and_written_to(folder, name):
     store = open_store(f"sqlite:///{folder / 'bandits.db'}", must_exist=True)
-    clerk = Clerk(store)
+    executor = CommandExecutor(store)
     for number in range(3):
-        [answer] = clerk.carry_out([Ask(name, f"new-{number}", None, False)])
+        [answer] = executor.execute([Decide(name, f"new-{number}", None, False)])
         assert answer.status == 201
     with store.view() as view:
         assert verify(view, name)[1] == []
         found = find_bandit(view, name)
-        assert found.edition.table.problem.arms == ("a", "b", "e")
+        assert found.config.table.problem.arms == ("a", "b", "e")
         lines = list(log_lines(view, name, 0, 10_000))
         assert history_of(view, name, "all", None, 2e6).decisions[0] == 60
     store.close()
@@ -68,7 +69,7 @@ def test_a_database_is_read_verified_and_written_to(folder, name):
 def test_the_policy_is_as_it_was_asked_for(folder):
     store = open_store(f"sqlite:///{folder / 'bandits.db'}", must_exist=True)
     with store.view() as view:
-        assert find_bandit(view, "queue").edition.policy["eta"] == "inf"
+        assert find_bandit(view, "queue").config.policy["eta"] == "inf"
     store.close()
 
 

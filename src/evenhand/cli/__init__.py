@@ -1,4 +1,4 @@
-"""The command line: a file for each command, or for a few, loaded when it is called."""
+"""The command line: a file for each command, loaded when it is called."""
 
 from __future__ import annotations
 
@@ -22,64 +22,89 @@ __all__ = ["main"]
 
 _RETRY_SECONDS = 0.05
 _COMMANDS: Mapping[str, str] = {
-    "simulate": "Play the policies of FILE in its environment and say how they did.",
-    "compare": "Run policies on FILE's instance: worst shortfall at the horizon against regret.",
-    "optimum": "Find the best that could be had in FILE's environment, and what each floor costs.",
-    "policies": "List the policies, what each one does, and its parameters with their defaults.",
-    "sweep": "Play every cell of FILE's grid; a sweep that was stopped goes on with --resume.",
-    "report": "Write the page of a sweep, FOLDER/report.html, or its summary as a table.",
-    "reproduce": "Run the paper's evaluation and tell, claim by claim, what holds.",
-    "study": "Compare all policies on random instances of many worlds: who wins where.",
-    "verify-science": "Check against other people's numbers, and laws that must hold.",
-    "movielens": "The movie experiment on MovieLens, or your ratings.",
-    "demo": "Show the whole system alive: a service, visitors, and a page to watch.",
-    "serve": "Serve decisions over HTTP, from a database that survives anything.",
-    "keys": "Make, list and revoke the keys that open the service.",
-    "verify": "Count the logs of a database again, and compare with its counters.",
-    "export": "Write bandits of a database as JSON lines.",
-    "import": "Add the bandits of FILE to a database.",
-    "compact": "Fold old events of a database into its counters.",
-    "doctor": "Say what is installed and whether it works.",
+    "simulate": "Play the policies of FILE in its environment, and print how they did.",
+    "compare": "Compare policies on FILE's instance: worst shortfall at the horizon, regret.",
+    "optimum": "Compute the optimum of FILE's environment, and the price of each floor.",
+    "policies": "List the policies with their parameters and defaults.",
+    "sweep": "Run every cell of FILE's grid; --resume continues a stopped sweep.",
+    "report": "Write the page of a sweep, FOLDER/report.html, or print its summary.",
+    "reproduce": "Run the paper's evaluation, and print a verdict for each claim.",
+    "demo": "Start a service with simulated visitors and open its dashboard.",
+    "serve": "Serve decisions over HTTP.",
+    "db": "Work on the database of a service: verify, export, import, compact, keys.",
+    "lab": "Experiments beyond the paper: study, verify, movielens.",
+    "doctor": "Check what is installed, and whether it works.",
 }
-_MODULES = dict.fromkeys(("verify", "export", "import", "compact"), "database")
+_GROUPS: Mapping[str, Mapping[str, str]] = {
+    "db": {
+        "verify": "Recount the logs of a database, and compare with its counters.",
+        "export": "Write bandits of a database as JSON lines.",
+        "import": "Add the bandits of FILE to a database.",
+        "compact": "Drop the details of old decisions; counters and ids stay.",
+        "keys": "Create, list and revoke API keys.",
+    },
+    "lab": {
+        "study": "Compare all policies on random instances of many worlds.",
+        "verify": "Check results against published numbers and known laws.",
+        "movielens": "The movie experiment, on MovieLens or your own ratings.",
+    },
+}
+# The functions of these commands are in one module.
+_MODULES = {("db", name): "db" for name in ("verify", "export", "import", "compact")}
 
 
-class _Commands(TyperGroup):
-    """Loads a command when it is called; their list comes from the table above."""
+class _LazyGroup(TyperGroup):
+    """A group that loads a command when it is called; its list comes from the tables above."""
+
+    @property
+    def _table(self) -> Mapping[str, str]:
+        return _GROUPS.get(self.name or "", _COMMANDS)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
-        return list(_COMMANDS)
+        return list(self._table)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Load a command."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in self._table:
             return None
+        if cmd_name in _GROUPS:
+            return get_command(_new_app(cmd_name, _COMMANDS[cmd_name]))
+        name = _MODULES.get((self.name or "", cmd_name), cmd_name)
         with extras_named():
-            python_name = cmd_name.replace("-", "_")
-            module = import_module(f"{__name__}._{_MODULES.get(cmd_name, python_name)}")
+            module = import_module(f"{__name__}._{name}")
         own = getattr(module, "app", None)
         if own is None:
             own = typer.Typer(add_completion=False, rich_markup_mode=None)
-            # A command may be called like a keyword of Python's.
-            function = getattr(module, python_name, None) or getattr(module, f"{python_name}_")
-            own.command(cmd_name)(function)
+            # A command may have the name of a Python keyword.
+            own.command(cmd_name)(
+                getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")
+            )
         return get_command(own)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands without loading any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl(list(self._table.items()))
 
 
-_app = typer.Typer(
-    cls=_Commands,
-    name="evenhand",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+def _new_app(name: str, words: str | None = None) -> typer.Typer:
+    """Return a group of commands."""
+    app = typer.Typer(
+        cls=_LazyGroup,
+        name=name,
+        help=words,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    if words is not None:
+        app.callback(help=words)(lambda: None)
+    return app
+
+
+_app = _new_app("evenhand")
 
 
 @_app.callback(invoke_without_command=True)
@@ -88,14 +113,14 @@ def _top(
         bool, typer.Option("--version", help="Print version and extras, and stop.")
     ] = False,
 ) -> None:
-    """Even-handed bandits: play the best arms that are awake, and give each arm its share."""
+    """Play the best arms that are awake, and give each arm its share."""
     if show_version:
         say(screen, import_module(f"{__name__}._doctor").version_line())
         raise typer.Exit
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Stop; a moment later if the compiler is at work, whose callbacks swallow every exception."""
+    """Stop; a moment later if the compiler runs, whose callbacks swallow exceptions."""
     while frame is not None:
         if "llvmlite" in frame.f_code.co_filename:
             signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
@@ -105,9 +130,9 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """Run a command; a mistake in the input is one line on standard error and exit code 2.
+    """Run a command; an input error is one line on standard error and exit code 2.
 
-    Floors that no policy could keep are no mistake of form: they have the exit code 3.
+    Infeasible floors have exit code 3.
     """
     try:
         signal.signal(signal.SIGINT, _stop)

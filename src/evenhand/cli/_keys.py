@@ -1,4 +1,4 @@
-"""``evenhand keys``: who may use the service."""
+"""``evenhand db keys``: who may use the service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from evenhand.cli._database import DEFAULT, Database, opened
+from evenhand.cli._db import DEFAULT, Database, opened
 from evenhand.cli._screen import errors, print_table, say, screen
 from evenhand.service.keys import create_key, revoke_key
 
@@ -52,7 +52,7 @@ def list_(database: Database = DEFAULT) -> None:
 
 @app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="Its id, as 'evenhand keys list' shows it.")],
+    key: Annotated[str, typer.Argument(help="Its id, as 'evenhand db keys list' shows it.")],
     database: Database = DEFAULT,
 ) -> None:
     """Let a key open nothing any more; servers notice within a second or two."""

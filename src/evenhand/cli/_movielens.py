@@ -1,4 +1,4 @@
-"""``evenhand movielens``: fetch a release, run the movie experiment, write a sample."""
+"""``evenhand lab movielens``: fetch a release, run the movie experiment, write a sample."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from evenhand.core.plain import to_json
 from evenhand.core.sealed import PROVENANCE_FILE
 from evenhand.core.storage import staged, write_text
 from evenhand.errors import InfeasibleFloors, InputError
-from evenhand.paper import movielens as ml
-from evenhand.paper.movielens.drawing import draw_movies
+from evenhand.lab.paper import movielens as ml
+from evenhand.lab.paper.movielens.drawing import draw_movies
 from evenhand.policies.families import Eta
 
 app = typer.Typer(no_args_is_help=True, help="The movie experiment on MovieLens, or your ratings.")

@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from evenhand import paper
 from evenhand.cli import _sweeping as sweeping
-from evenhand.cli._screen import screen
-from evenhand.paper.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
+from evenhand.cli._screen import say, screen
+from evenhand.cli._verdicts import verdict_table
+from evenhand.lab import paper
+from evenhand.lab.judging import RunSize
+from evenhand.lab.paper.settings import note_of
 from evenhand.sweeps import Grid, SweepResults
 from evenhand.sweeps.board import Failure
 
-COLOURS = {HOLDS: "green", OTHER_FORM: "yellow", UNDECIDED: "cyan", FAILS: "red"}
-IDS = ", ".join([*paper.experiments(paper.Plan(quick=False)), "movies"])
+IDS = ", ".join([*paper.experiments(RunSize()), "movies"])
 
 
 def reproduce(
@@ -32,6 +31,10 @@ def reproduce(
     only: Annotated[
         list[str] | None, typer.Option(help=f"One of {IDS}; may be given several times.")
     ] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(help="The id of a claim: run what it needs, and show how it was decided."),
+    ] = None,
     movielens: Annotated[
         Path | None, typer.Option(help="Folder or zip of a MovieLens release, for the movies.")
     ] = None,
@@ -44,8 +47,8 @@ def reproduce(
 
     Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
     """
-    machine = sweeping.Machine(backend, workers, scheduler).check()
-
+    machine, size = sweeping.Machine(backend, workers, scheduler).check(), RunSize(quick)
+    shown, needed = paper.claims_of(size, claim or ())
     failed: list[Failure] = []
 
     def play(grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
@@ -64,27 +67,15 @@ def reproduce(
         return outcome.results
 
     folder = out or Path("reproduction-quick" if quick else "reproduction")
-    done = paper.reproduce(folder, paper.Plan(quick), only or (), movielens, play)
-    if done.plan.note:
-        screen.print(f"[bold red]{done.plan.note}[/bold red]\n")
-    screen.print(claims_table(done))
+    done = paper.reproduce(folder, size, [*(only or ()), *needed], movielens, play)
+    if quick:
+        screen.print(f"[bold red]{note_of(size)}[/bold red]\n")
+    verdicts = [one for one in done.verdicts if one.claim.id in shown]
+    screen.print(verdict_table(verdicts, "the paper says"))
     screen.print()
+    for one in verdicts if claim else ():
+        words = f"{one.claim.id}: {one.claim.rule.text} {one.variant}".rstrip()
+        say(screen, "\n".join([words, *(f"  {number}" for number in one.measurements), ""]))
     screen.print(f"report: {done.report}", soft_wrap=True, markup=False)
     if failed:
         raise typer.Exit(sweeping.FAILED)
-
-
-def claims_table(done: paper.Reproduction) -> Table:
-    """Return a claim a line; what else was measured is left to the report."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("the paper says", ratio=6)
-    table.add_column("verdict", ratio=2)
-    table.add_column("deciding number", ratio=3)
-    for verdict in done.verdicts:
-        colour, bound = COLOURS[verdict.verdict], verdict.claim.rule.bound
-        table.add_row(
-            escape(verdict.claim.says),
-            f"[{colour}]{verdict.verdict}[/{colour}]",
-            escape(f"{verdict.deciding.number} ({bound})"),
-        )
-    return table

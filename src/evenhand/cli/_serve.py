@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from evenhand.cli._database import safe_url
+from evenhand.cli._db import safe_url
 from evenhand.cli._screen import say, screen
 from evenhand.service import read_config
 from evenhand.service import serve as run

@@ -1,4 +1,4 @@
-"""``evenhand study``: every policy in every world, and who wins where."""
+"""``evenhand lab study``: every policy in every world, and who wins where."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_table
 from evenhand.core.plain import to_json
 from evenhand.core.storage import write_text
-from evenhand.science import games as _games
-from evenhand.science import study as _study
-from evenhand.science.scores import Score, scores_of, winners
+from evenhand.lab.science import games as _games
+from evenhand.lab.science import study as _study
+from evenhand.lab.science.scores import Score, scores_of, winners
 
 
 def study(
-    out: Annotated[Path | None, typer.Option(help="Folder for the runs and study.json.")] = None,
-    into: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option(help="Page whose marked block is replaced by all tables and a figure."),
+        typer.Option(help="Folder for the runs, study.json, study.md and the figure."),
     ] = None,
     instances: Annotated[int, typer.Option(help="Random instances.", min=1)] = 40,
     horizon: Annotated[int, typer.Option(help="Rounds.", min=100)] = 20_000,
@@ -35,8 +34,6 @@ def study(
 ) -> None:
     """Compare all policies on random feasible instances of many worlds; say who wins where."""
     machine = sweeping.Machine(backend, workers, scheduler).check()
-    if into is not None:
-        _study.with_block(into, "")
     scope = _games.Scope(instances, horizon, replications)
     everybody, scores = _games.policies(scope), list[Score]()
     for name, (grid, played) in _games.grids_of(scope, _games.games(scope)).items():
@@ -48,13 +45,10 @@ def study(
         sweeping.tell_versions(outcome.results)
         scores += scores_of(played, everybody, outcome.results)
     print_table(who_wins(scores))
-    picture = _study.drawn(scope, scores)
     if out is not None:
         write_text(out / "study.json", to_json(_study.as_json(scope, scores)))
-        figures.save(picture, out / _study.FIGURE)
-    if into is not None:
-        write_text(into, _study.with_block(into, _study.as_markdown(scope, scores)))
-        figures.save(picture, into.parent / _study.FIGURE)
+        write_text(out / "study.md", _study.as_markdown(scope, scores))
+        figures.save(_study.drawn(scope, scores), out / _study.FIGURE)
 
 
 def who_wins(scores: list[Score]) -> Table:

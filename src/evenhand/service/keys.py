@@ -1,4 +1,4 @@
-"""Keys that open the service: made once, kept as digests, compared in constant time."""
+"""API keys: shown once, stored as digests, compared in constant time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PREFIX = "eh"
 
 
 def new_key(label: str, scopes: Sequence[str]) -> tuple[str, Key]:
-    """Return a key as its user will have it, and as it is kept.
+    """Return a new key as its user gets it, and as it is stored.
 
-    A secret of 256 random bits cannot be guessed from its digest, so a plain one will do.
+    A plain digest is enough: nobody can guess a secret of 256 random bits.
 
     >>> secret, key = new_key("shop", ["decide"])
     >>> key.scopes, find_key([key], secret) == key, find_key([key], secret + "0")
@@ -36,12 +36,12 @@ def new_key(label: str, scopes: Sequence[str]) -> tuple[str, Key]:
 
 
 def digest(secret: str) -> bytes:
-    """Return what is kept of a secret."""
+    """Return the stored digest of a secret."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def find_key(keys: Sequence[Key], given: str) -> Key | None:
-    """Return the key that somebody has, if it is one and has not been revoked."""
+    """Return the key of a secret; None if it is unknown or revoked."""
     parts = given.split("_")
     if len(parts) != 3 or parts[0] != PREFIX:
         return None
@@ -52,7 +52,7 @@ def find_key(keys: Sequence[Key], given: str) -> Key | None:
 
 
 def create_key(store: Store, label: str, scopes: Sequence[str]) -> str:
-    """Make a key; return it, for it cannot be had again."""
+    """Create a key and return its secret, which is not stored."""
     secret, key = new_key(label, scopes)
     with store.transaction() as transaction:
         transaction.put_key(key)
@@ -60,7 +60,7 @@ def create_key(store: Store, label: str, scopes: Sequence[str]) -> str:
 
 
 def revoke_key(store: Store, id_: str) -> Key:
-    """Let a key open nothing any more; once more is no mistake."""
+    """Revoke a key; revoking it again changes nothing."""
     with store.transaction() as transaction:
         keys = {key.id: key for key in transaction.all_keys()}
         check_known("key", [id_], keys)

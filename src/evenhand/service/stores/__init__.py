@@ -1,46 +1,75 @@
-"""Where bandits are kept: one protocol, and a file for each kind of store."""
+"""Stores: one protocol, a file for each kind of database, and a registry of URL schemes.
+
+A store outside of this package is registered by an entry point of the group ``evenhand.stores``,
+whose name is the URL scheme. It is a function ``open(url, *, must_exist)`` that returns a
+:class:`Store`; ``evenhand.testing.check_store`` checks one.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TypeAlias
 
-from evenhand.core.checks import fail
-from evenhand.service.stores._memory import Memory
-from evenhand.service.stores._postgres import Postgres
-from evenhand.service.stores._sqlite import Sqlite
-from evenhand.service.stores.protocol import Full, Store, Unavailable
+from evenhand.core.checks import check_known, fail
+from evenhand.service.stores._memory import MemoryStore
+from evenhand.service.stores._postgres import PostgresStore
+from evenhand.service.stores._sqlite import SqliteStore
+from evenhand.service.stores.protocol import Store, StoreFull, StoreUnavailable
 
-__all__ = ["DEFAULT", "Full", "Store", "Unavailable", "open_store", "safe_url"]
+__all__ = ["DEFAULT", "Store", "StoreFull", "StoreUnavailable", "open_store", "safe_url"]
 
 DEFAULT = "sqlite:///evenhand.db"
+GROUP = "evenhand.stores"
+Opener: TypeAlias = Callable[..., Store]
 
 
 def open_store(url: str = DEFAULT, *, must_exist: bool = False) -> Store:
-    """Open the store that an address stands for.
+    """Open the store of a URL.
 
     Parameters
     ----------
     url
         ``sqlite:///PATH`` (relative to the working folder, or absolute with a fourth slash),
-        ``postgresql://...`` as libpq has it, or ``memory:`` for one that keeps nothing.
+        ``postgresql://...`` as libpq defines it, ``memory:`` for one that ends with the process, or
+        the scheme of a registered store.
     must_exist
-        Whether it must be a database of evenhand's already.
+        Whether it must be a database of evenhand already.
     """
-    if url == "memory:":
-        return Memory()
-    if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
-        path = Path(url.removeprefix("sqlite:///"))
-        if must_exist and not path.is_file():
-            fail("database", "an SQLite file that is there", path)
-        return Sqlite(path)
-    if not url.startswith(("postgresql://", "postgres://")):
-        fail("database", "sqlite:///PATH, postgresql://... or memory:", url)
-    return Postgres(url, must_exist=must_exist)
+    scheme, colon, _ = url.partition(":")
+    if not colon:
+        fail("database", "a URL: sqlite:///PATH, postgresql://... or memory:", url)
+    others = {point.name: point for point in entry_points(group=GROUP)}
+    check_known("scheme of a database", [scheme], {**STORES, **others})
+    opener: Opener = STORES[scheme] if scheme in STORES else others[scheme].load()
+    return opener(url, must_exist=must_exist)
+
+
+def _open_memory(url: str, *, must_exist: bool) -> Store:
+    return MemoryStore()
+
+
+def _open_sqlite(url: str, *, must_exist: bool) -> Store:
+    path = Path(url.removeprefix("sqlite:///"))
+    if not url.startswith("sqlite:///") or path == Path():
+        fail("database", "sqlite:///PATH", url)
+    if must_exist and not path.is_file():
+        fail("database", "an existing SQLite file", str(path))
+    return SqliteStore(path)
+
+
+STORES: Mapping[str, Opener] = {
+    "memory": _open_memory,
+    "postgres": PostgresStore,
+    "postgresql": PostgresStore,
+    "sqlite": _open_sqlite,
+}
 
 
 def safe_url(url: str) -> str:
-    """Return a database's address without its password.
+    """Return a database's URL without its password.
 
     >>> safe_url("postgresql://app:secret@db/even?password=secret&sslmode=require")
     'postgresql://app:***@db/even?password=***&sslmode=require'

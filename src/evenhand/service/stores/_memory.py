@@ -1,4 +1,4 @@
-"""Nothing is kept: a store in dictionaries, for trials, and the plainest statement of the rules."""
+"""A store in memory: for trials, and the simplest implementation of the protocol."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
-from evenhand.service._events import Event
 from evenhand.service.stores.protocol import (
-    Fold,
-    Head,
+    BanditHead,
+    Compaction,
+    Event,
+    HistoryPoint,
     Key,
-    Locked,
-    Sample,
+    LockedBandit,
     Transaction,
     View,
     Waits,
@@ -21,30 +21,30 @@ from evenhand.service.stores.protocol import (
 
 
 class _Bandit:
-    """What there is about one bandit."""
+    """The data of one bandit."""
 
-    def __init__(self, name: str, original: bytes, edition: bytes, counters: bytes) -> None:
+    def __init__(self, name: str, original: bytes, config: bytes, counters: bytes) -> None:
         self.name, self.original, self.counters = name, original, counters
-        self.head = Head(0, 1, 1)
-        self.editions = {1: edition}
+        self.head = BanditHead(0, 1, 1)
+        self.configs = {1: config}
         self.log: dict[int, Event] = {}
         self.by_decision: dict[str, list[int]] = {}
-        self.fold: Fold | None = None
-        self.samples: dict[int, Sample] = {}
+        self.compaction: Compaction | None = None
+        self.history: dict[int, HistoryPoint] = {}
 
 
-class Memory:
+class MemoryStore:
     """A store that ends with its process.
 
     Examples
     --------
-    >>> store = Memory()
+    >>> store = MemoryStore()
     >>> with store.transaction() as transaction:
     ...     transaction.create("shelf", b"{}", b"", b"")
     1
     >>> with store.view() as view:
     ...     view.find("shelf")
-    Head(key=1, version=1, edition=1)
+    BanditHead(key=1, version=1, config_version=1)
     """
 
     waits: Waits = "never"
@@ -73,15 +73,15 @@ class Memory:
             yield self
 
     def close(self) -> None:
-        """Forget nothing: there may be other users."""
+        """Do nothing: other users may hold the same store."""
 
     def names(self) -> list[str]:
         return sorted(bandit.name for bandit in self._bandits.values())
 
-    def heads(self) -> dict[str, Head]:
+    def heads(self) -> dict[str, BanditHead]:
         return {bandit.name: bandit.head for bandit in self._bandits.values()}
 
-    def find(self, name: str) -> Head | None:
+    def find(self, name: str) -> BanditHead | None:
         return self.heads().get(name)
 
     def original(self, key: int) -> bytes:
@@ -90,8 +90,8 @@ class Memory:
     def counters(self, key: int) -> bytes:
         return self._bandits[key].counters
 
-    def edition(self, key: int, number: int) -> bytes:
-        return self._bandits[key].editions[number]
+    def config(self, key: int, number: int) -> bytes:
+        return self._bandits[key].configs[number]
 
     def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
         bandit = self._bandits[key]
@@ -108,40 +108,40 @@ class Memory:
         last = islice(reversed(self._bandits[key].log.values()), among)
         return [*islice((event.decision for event in last if event.kind == "decision"), limit)]
 
-    def samples(self, key: int, since: int) -> list[Sample]:
-        samples = self._bandits[key].samples
-        first = max((at for at in samples if at <= since), default=0)
-        return [samples[at] for at in sorted(samples) if at >= first]
+    def history(self, key: int, since: int) -> list[HistoryPoint]:
+        points = self._bandits[key].history
+        first = max((at for at in points if at <= since), default=0)
+        return [points[at] for at in sorted(points) if at >= first]
 
-    def first_sample(self, key: int) -> int | None:
-        return min(self._bandits[key].samples, default=None)
+    def history_start(self, key: int) -> int | None:
+        return min(self._bandits[key].history, default=None)
 
-    def fold(self, key: int) -> Fold | None:
-        return self._bandits[key].fold
+    def compaction(self, key: int) -> Compaction | None:
+        return self._bandits[key].compaction
 
     def all_keys(self) -> list[Key]:
         return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
 
-    def lock(self, known: Mapping[str, int]) -> dict[str, Locked]:
+    def lock(self, known: Mapping[str, int]) -> dict[str, LockedBandit]:
         found = (bandit for bandit in self._bandits.values() if bandit.name in known)
         return {
-            bandit.name: Locked(
+            bandit.name: LockedBandit(
                 bandit.head, None if bandit.head.version == known[bandit.name] else bandit.counters
             )
             for bandit in found
         }
 
-    def create(self, name: str, original: bytes, edition: bytes, counters: bytes) -> int | None:
+    def create(self, name: str, original: bytes, config: bytes, counters: bytes) -> int | None:
         if self.find(name) is not None:
             return None
         self._made += 1
         key = self._made
-        self._bandits[key] = _Bandit(name, original, edition, counters)
-        self._bandits[key].head = Head(key, 1, 1)
+        self._bandits[key] = _Bandit(name, original, config, counters)
+        self._bandits[key].head = BanditHead(key, 1, 1)
         self._undo.append(lambda: self._bandits.pop(key))
         return key
 
-    def apply(self, key: int, head: Head, events: Sequence[Event], counters: bytes) -> None:
+    def apply(self, key: int, head: BanditHead, events: Sequence[Event], counters: bytes) -> None:
         bandit = self._bandits[key]
         before = bandit.head, bandit.counters
 
@@ -157,31 +157,31 @@ class Memory:
             bandit.by_decision.setdefault(event.decision, []).append(event.seq)
         bandit.head, bandit.counters = head, counters
 
-    def add_edition(self, key: int, number: int, body: bytes) -> None:
-        editions = self._bandits[key].editions
-        editions[number] = body
-        self._undo.append(lambda: editions.pop(number))
+    def add_config(self, key: int, number: int, body: bytes) -> None:
+        configs = self._bandits[key].configs
+        configs[number] = body
+        self._undo.append(lambda: configs.pop(number))
 
     def delete(self, key: int) -> None:
         bandit = self._bandits.pop(key)
         self._undo.append(lambda: self._bandits.update({key: bandit}))
 
-    def tidy(self, limit: int) -> bool:
+    def purge(self, limit: int) -> bool:
         return False
 
-    def touch(self) -> None:
-        """Write nothing: it always can be."""
+    def check_writable(self) -> None:
+        """Do nothing: memory can always be written."""
 
-    def put_fold(self, key: int, fold: Fold, closed: Sequence[str]) -> None:
+    def put_compaction(self, key: int, compaction: Compaction, closed: Sequence[str]) -> None:
         bandit = self._bandits[key]
         before = (
             dict(bandit.log),
             {id_: list(s) for id_, s in bandit.by_decision.items()},
-            bandit.fold,
+            bandit.compaction,
         )
 
         def undo() -> None:
-            bandit.log, bandit.by_decision, bandit.fold = before
+            bandit.log, bandit.by_decision, bandit.compaction = before
 
         self._undo.append(undo)
         for event in self.decisions(key, closed):
@@ -190,22 +190,22 @@ class Memory:
                 bandit.by_decision[event.decision] = [event.seq]
             else:
                 del bandit.log[event.seq]
-        bandit.fold = fold
+        bandit.compaction = compaction
 
-    def add_sample(self, key: int, sample: Sample) -> None:
-        samples = self._bandits[key].samples
-        if sample.at not in samples:
-            samples[sample.at] = sample
-            self._undo.append(lambda: samples.pop(sample.at))
+    def add_history(self, key: int, point: HistoryPoint) -> None:
+        points = self._bandits[key].history
+        if point.at not in points:
+            points[point.at] = point
+            self._undo.append(lambda: points.pop(point.at))
 
-    def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
-        samples = self._bandits[key].samples
-        those = sorted(at for at in samples if since <= at < before)
+    def thin_history(self, key: int, since: int, before: int, step: int) -> None:
+        points = self._bandits[key].history
+        those = sorted(at for at in points if since <= at < before)
         kept = {at // step: at for at in reversed(those)}.values()
-        dropped = {at: samples[at] for at in set(those) - set(kept)}
+        dropped = {at: points[at] for at in set(those) - set(kept)}
         for at in dropped:
-            del samples[at]
-        self._undo.append(lambda: samples.update(dropped))
+            del points[at]
+        self._undo.append(lambda: points.update(dropped))
 
     def put_key(self, key: Key) -> None:
         before = dict(self._keys)

@@ -1,4 +1,4 @@
-"""Several servers, one truth: PostgreSQL."""
+"""PostgreSQL: one database for several servers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from evenhand.core.checks import fail
 from evenhand.core.extras import load
-from evenhand.service.stores import _schema
+from evenhand.service.stores import _tables
 from evenhand.service.stores._sql import Statements
-from evenhand.service.stores.protocol import Full, Transaction, Unavailable, View, Waits
+from evenhand.service.stores.protocol import StoreFull, StoreUnavailable, Transaction, View, Waits
 
 CONNECT_SECONDS = 3
-# How long a network may swallow what is sent, in milliseconds.
+# How long sent data may stay unacknowledged, in milliseconds.
 SILENCE = 5_000
-# One server that hangs must not hold up the others for ever.
+# A server that hangs must not block the others for ever.
 SETTINGS = (
     "SET search_path TO evenhand",
     "SET synchronous_commit TO on",
@@ -25,7 +25,7 @@ SETTINGS = (
     "SET statement_timeout TO '60s'",
     "SET idle_in_transaction_session_timeout TO '15s'",
 )
-# Any number that others are unlikely to lock.
+# The advisory lock that servers take when they start.
 STARTING = 8_321_202_611
 WORDS = {
     "serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -35,7 +35,7 @@ WORDS = {
 }
 
 
-class Postgres:
+class PostgresStore:
     """A store in the schema ``evenhand`` of a PostgreSQL database."""
 
     waits: Waits = "always"
@@ -44,7 +44,7 @@ class Postgres:
     given = "(SELECT key, value::bigint FROM jsonb_each_text(?::jsonb))"
     locked = "FOR UPDATE OF c"
     free = "FOR UPDATE SKIP LOCKED"
-    touch = "UPDATE meta SET version = version"
+    null_write = "UPDATE meta SET version = version"
     add_events = (
         "INSERT INTO log SELECT ?, (e ->> 0)::bigint, (e ->> 1)::double precision, e ->> 2, "
         "e ->> 3, convert_to(e ->> 4, 'UTF8') FROM jsonb_array_elements(?::jsonb) AS given (e)"
@@ -56,7 +56,7 @@ class Postgres:
         self._writers: list[_Connection] = []
         self._readers: list[_Connection] = []
         try:
-            with self._lent(self._writers) as connection, connection.transaction(""):
+            with self._pooled(self._writers) as connection, connection.transaction(""):
                 _set_up(connection, must_exist)
         except BaseException:
             self.close()
@@ -67,13 +67,13 @@ class Postgres:
 
     @contextmanager
     def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
-        with self._lock, self._lent(self._writers) as connection, connection.transaction(""):
+        with self._lock, self._pooled(self._writers) as connection, connection.transaction(""):
             yield Statements(connection, self)
 
     @contextmanager
     def view(self) -> Iterator[View]:
         kind = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self._lent(self._readers) as connection, connection.transaction(kind):
+        with self._pooled(self._readers) as connection, connection.transaction(kind):
             yield Statements(connection, self)
 
     def close(self) -> None:
@@ -81,8 +81,8 @@ class Postgres:
             connection.close()
 
     @contextmanager
-    def _lent(self, idle: list[_Connection]) -> Iterator[_Connection]:
-        """Lend a connection; one that has failed is not used again."""
+    def _pooled(self, idle: list[_Connection]) -> Iterator[_Connection]:
+        """Take a connection from a pool; a failed one is closed."""
         psycopg = load("psycopg")
         connection = None
         try:
@@ -95,11 +95,13 @@ class Postgres:
             if connection is not None:
                 connection.close()
             if isinstance(error, psycopg.errors.DiskFull):
-                raise Full(f"the disk of the database is full ({_line(error)})") from error
+                raise StoreFull(f"the disk of the database is full ({_line(error)})") from error
             refused = psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction
             passing = psycopg.OperationalError, psycopg.InterfaceError, *refused
             if isinstance(error, passing):
-                raise Unavailable(f"the database cannot be reached now ({_line(error)})") from error
+                raise StoreUnavailable(
+                    f"the database cannot be reached now ({_line(error)})"
+                ) from error
             raise
         finally:
             if connection is not None and not connection.closed:
@@ -153,18 +155,18 @@ class _Connection:
 
 
 def _set_up(connection: _Connection, must_exist: bool) -> None:
-    """Make the tables, or bring them to this version; servers that start together take turns."""
+    """Create the tables, or migrate them; servers that start together take turns."""
     run = connection.run
     run("SELECT pg_advisory_xact_lock(?)", STARTING)
     if run("SELECT to_regclass('evenhand.meta')").fetchone()[0] is None:
         if must_exist:
-            fail("database", "one of evenhand's", "one without its tables")
+            fail("database", "one of evenhand", "one without its tables")
         run("CREATE SCHEMA IF NOT EXISTS evenhand")
         run("CREATE TABLE evenhand.meta (version BIGINT NOT NULL)")
     found = run("SELECT version FROM meta").fetchone()
-    _schema.set_up(run, 0 if found is None else found[0], WORDS)
+    _tables.set_up(run, 0 if found is None else found[0], WORDS)
     run("DELETE FROM meta")
-    run("INSERT INTO meta VALUES (?)", _schema.VERSION)
+    run("INSERT INTO meta VALUES (?)", _tables.VERSION)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What stores in SQL have in common: every statement, but for how a connection is had."""
+"""The SQL of all stores; a dialect has what databases do differently."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from typing import Any, Protocol
 
 import msgspec
 
-from evenhand.service._events import Event
-from evenhand.service.stores.protocol import Fold, Head, Key, Locked, Sample
+from evenhand.service.stores.protocol import (
+    BanditHead,
+    Compaction,
+    Event,
+    HistoryPoint,
+    Key,
+    LockedBandit,
+)
 
 HEAD = (
-    "SELECT b.name, c.bandit, c.version, c.edition FROM bandits b "
+    "SELECT b.name, c.bandit, c.version, c.config_version FROM bandits b "
     "JOIN counters c ON c.bandit = b.key"
 )
 EVENT = "seq, at, kind, decision, body"
 
 
 class Connection(Protocol):
-    """What runs statements, with ``?`` where a value goes."""
+    """Runs statements with ``?`` as placeholders."""
 
     def run(self, statement: str, *values: Any) -> Any:
         """Run a statement; return a cursor."""
 
     def run_later(self, statement: str, *values: Any) -> None:
-        """Run a statement of which no result is wanted, before the next one at the latest."""
+        """Run a statement without a result, at the latest before the next one."""
 
 
 class Dialect(Protocol):
-    """Where databases differ."""
+    """What databases do differently."""
 
     any_of: str
     """Is one of a list, as a condition with one ``?``."""
@@ -38,13 +44,13 @@ class Dialect(Protocol):
     given: str
     """Names with whole numbers, from a JSON object: a table with one ``?``."""
     locked: str
-    """At the end of a query: the rows of ``c`` are nobody else's until the transaction ends."""
+    """At the end of a query: lock the rows of ``c`` until the transaction ends."""
     free: str
-    """At the end of a query: only rows that nobody else has locked, and they are locked."""
-    touch: str
-    """Writes something that changes nothing."""
+    """At the end of a query: lock the rows, and skip those that are locked already."""
+    null_write: str
+    """A statement that writes without effect."""
     add_events: str
-    """Writes events of a bandit, given as a JSON list of lists, in one step."""
+    """A statement that writes events of a bandit, given as a JSON list of lists."""
 
     def listed(self, values: Sequence[str]) -> Any:
         """Return a list as a value for ``any_of``."""
@@ -60,12 +66,12 @@ class Statements:
     def names(self) -> list[str]:
         return sorted(row[0] for row in self._run("SELECT name FROM bandits"))
 
-    def heads(self) -> dict[str, Head]:
-        return {row[0]: Head(*row[1:]) for row in self._run(HEAD)}
+    def heads(self) -> dict[str, BanditHead]:
+        return {row[0]: BanditHead(*row[1:]) for row in self._run(HEAD)}
 
-    def find(self, name: str) -> Head | None:
+    def find(self, name: str) -> BanditHead | None:
         found = self._run(f"{HEAD} WHERE b.name = ?", name).fetchone()
-        return None if found is None else Head(*found[1:])
+        return None if found is None else BanditHead(*found[1:])
 
     def original(self, key: int) -> bytes:
         return self._body("SELECT original FROM bandits WHERE key = ?", key)
@@ -73,8 +79,8 @@ class Statements:
     def counters(self, key: int) -> bytes:
         return self._body("SELECT body FROM counters WHERE bandit = ?", key)
 
-    def edition(self, key: int, number: int) -> bytes:
-        return self._body("SELECT body FROM editions WHERE bandit = ? AND number = ?", key, number)
+    def config(self, key: int, number: int) -> bytes:
+        return self._body("SELECT body FROM configs WHERE bandit = ? AND number = ?", key, number)
 
     def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
         wanted = self._dialect.listed(ids)
@@ -107,26 +113,26 @@ class Statements:
         )
         return [row[0] for row in rows]
 
-    def samples(self, key: int, since: int) -> list[Sample]:
+    def history(self, key: int, since: int) -> list[HistoryPoint]:
         rows = self._run(
-            "SELECT at, edition, body FROM samples WHERE bandit = ? AND at >= COALESCE("
-            "(SELECT MAX(at) FROM samples WHERE bandit = ? AND at <= ?), 0) ORDER BY at",
+            "SELECT at, config_version, body FROM history WHERE bandit = ? AND at >= COALESCE("
+            "(SELECT MAX(at) FROM history WHERE bandit = ? AND at <= ?), 0) ORDER BY at",
             key,
             key,
             since,
         )
-        return [Sample(*row) for row in rows]
+        return [HistoryPoint(*row) for row in rows]
 
-    def first_sample(self, key: int) -> int | None:
-        found = self._run("SELECT MIN(at) FROM samples WHERE bandit = ?", key).fetchone()
+    def history_start(self, key: int) -> int | None:
+        found = self._run("SELECT MIN(at) FROM history WHERE bandit = ?", key).fetchone()
         first: int | None = found[0]
         return first
 
-    def fold(self, key: int) -> Fold | None:
+    def compaction(self, key: int) -> Compaction | None:
         found = self._run(
-            "SELECT through, edition, counters FROM folds WHERE bandit = ?", key
+            "SELECT through, config_version, counters FROM compactions WHERE bandit = ?", key
         ).fetchone()
-        return None if found is None else Fold(*found)
+        return None if found is None else Compaction(*found)
 
     def all_keys(self) -> list[Key]:
         rows = self._run(
@@ -134,17 +140,17 @@ class Statements:
         )
         return [Key(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
 
-    def lock(self, known: Mapping[str, int]) -> dict[str, Locked]:
+    def lock(self, known: Mapping[str, int]) -> dict[str, LockedBandit]:
         rows = self._run(
-            "SELECT b.name, c.bandit, c.version, c.edition, "
+            "SELECT b.name, c.bandit, c.version, c.config_version, "
             "CASE WHEN c.version = g.value THEN NULL ELSE c.body END "
             f"FROM {self._dialect.given} g JOIN bandits b ON b.name = g.key "
             f"JOIN counters c ON c.bandit = b.key ORDER BY c.bandit {self._dialect.locked}",
             json.dumps(known),
         )
-        return {row[0]: Locked(Head(*row[1:4]), row[4]) for row in rows}
+        return {row[0]: LockedBandit(BanditHead(*row[1:4]), row[4]) for row in rows}
 
-    def create(self, name: str, original: bytes, edition: bytes, counters: bytes) -> int | None:
+    def create(self, name: str, original: bytes, config: bytes, counters: bytes) -> int | None:
         made = self._run(
             "INSERT INTO bandits (name, original) VALUES (?, ?) "
             "ON CONFLICT (name) DO NOTHING RETURNING key",
@@ -155,32 +161,32 @@ class Statements:
             return None
         key = int(made[0])
         self._run("INSERT INTO counters VALUES (?, 1, 1, ?)", key, counters)
-        self.add_edition(key, 1, edition)
+        self.add_config(key, 1, config)
         return key
 
-    def apply(self, key: int, head: Head, events: Sequence[Event], counters: bytes) -> None:
+    def apply(self, key: int, head: BanditHead, events: Sequence[Event], counters: bytes) -> None:
         if events:
             rows = [(*event[:4], event.body.decode()) for event in events]
             document = msgspec.json.encode(rows).decode()
             self._run_later(self._dialect.add_events, key, document)
         self._run_later(
-            "UPDATE counters SET version = ?, edition = ?, body = ? WHERE bandit = ?",
+            "UPDATE counters SET version = ?, config_version = ?, body = ? WHERE bandit = ?",
             head.version,
-            head.edition,
+            head.config_version,
             counters,
             key,
         )
 
-    def add_edition(self, key: int, number: int, body: bytes) -> None:
-        self._run("INSERT INTO editions VALUES (?, ?, ?)", key, number, body)
+    def add_config(self, key: int, number: int, body: bytes) -> None:
+        self._run("INSERT INTO configs VALUES (?, ?, ?)", key, number, body)
 
     def delete(self, key: int) -> None:
         self._run("DELETE FROM bandits WHERE key = ?", key)
-        for table in ("counters", "editions", "folds", "samples"):
+        for table in ("counters", "configs", "compactions", "history"):
             self._run(f"DELETE FROM {table} WHERE bandit = ?", key)
         self._run("INSERT INTO deleted VALUES (?)", key)
 
-    def tidy(self, limit: int) -> bool:
+    def purge(self, limit: int) -> bool:
         found = self._run(
             f"SELECT bandit FROM deleted ORDER BY bandit LIMIT 1 {self._dialect.free}"
         ).fetchone()
@@ -198,23 +204,23 @@ class Statements:
             self._run("DELETE FROM deleted WHERE bandit = ?", key)
         return True
 
-    def touch(self) -> None:
-        self._run(self._dialect.touch)
+    def check_writable(self) -> None:
+        self._run(self._dialect.null_write)
 
-    def put_fold(self, key: int, fold: Fold, closed: Sequence[str]) -> None:
+    def put_compaction(self, key: int, compaction: Compaction, closed: Sequence[str]) -> None:
         log, wanted = self._dialect.log, self._dialect.listed(closed)
         those = f"bandit = ? AND decision {self._dialect.any_of}"
         self._run(f"DELETE FROM {log} WHERE kind <> 'decision' AND {those}", key, wanted)
-        # What is left of them are their ids.
+        # Only their ids stay.
         self._run(f"UPDATE {log} SET body = ? WHERE {those}", b"", key, wanted)
-        self._run("DELETE FROM folds WHERE bandit = ?", key)
-        self._run("INSERT INTO folds VALUES (?, ?, ?, ?)", key, *fold)
+        self._run("DELETE FROM compactions WHERE bandit = ?", key)
+        self._run("INSERT INTO compactions VALUES (?, ?, ?, ?)", key, *compaction)
 
-    def add_sample(self, key: int, sample: Sample) -> None:
-        self._run("INSERT INTO samples VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key, *sample)
+    def add_history(self, key: int, point: HistoryPoint) -> None:
+        self._run("INSERT INTO history VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key, *point)
 
-    def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
-        those = "FROM samples WHERE bandit = ? AND at >= ? AND at < ?"
+    def thin_history(self, key: int, since: int, before: int, step: int) -> None:
+        those = "FROM history WHERE bandit = ? AND at >= ? AND at < ?"
         span = key, since, before
         self._run(
             f"DELETE {those} AND at NOT IN (SELECT MIN(at) {those} GROUP BY at / ?)",

@@ -1,4 +1,4 @@
-"""One file, nothing to install or start: SQLite, written by one, read by many."""
+"""SQLite: one file, nothing to install or start; one writer, many readers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.checks import fail
-from evenhand.service.stores import _schema
+from evenhand.service.stores import _tables
 from evenhand.service.stores._sql import Statements
-from evenhand.service.stores.protocol import Full, Transaction, Unavailable, View, Waits
+from evenhand.service.stores.protocol import StoreFull, StoreUnavailable, Transaction, View, Waits
 
 WAIT_SECONDS = 3.0
 RETRY_SECONDS = 0.005
@@ -26,13 +26,13 @@ WORDS = {
 }
 
 
-class Sqlite:
-    """A store in a file. What was committed is on the disk (``synchronous = FULL``).
+class SqliteStore:
+    """A store in a file; a commit is on the disk when it returns (``synchronous = FULL``).
 
     Examples
     --------
     >>> from tempfile import mkdtemp
-    >>> store = Sqlite(Path(mkdtemp()) / "evenhand.db")
+    >>> store = SqliteStore(Path(mkdtemp()) / "evenhand.db")
     >>> with store.view() as view:
     ...     view.names()
     []
@@ -41,11 +41,11 @@ class Sqlite:
 
     waits: Waits = "for the commit"
     any_of = "IN (SELECT value FROM json_each(?))"
-    # Left to itself, SQLite would walk through the whole log, which is in order.
+    # Otherwise SQLite would scan the whole log, which is in order.
     log = "log INDEXED BY log_by_decision"
     given = "json_each(?)"
     locked = free = ""
-    touch = f"PRAGMA user_version = {_schema.VERSION}"
+    null_write = f"PRAGMA user_version = {_tables.VERSION}"
     add_events = (
         "INSERT INTO log SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, "
         "CAST(value ->> 4 AS BLOB) FROM json_each(?)"
@@ -73,7 +73,7 @@ class Sqlite:
     @contextmanager
     def transaction(self, *, wait: bool = True) -> Iterator[Transaction]:
         if not self._lock.acquire(timeout=WAIT_SECONDS if wait else 0):
-            raise Unavailable("the database is being written to")
+            raise StoreUnavailable("the database is being written to")
         try:
             self._check_there()
             with _translated(), self._writer.transaction("IMMEDIATE", wait=wait):
@@ -99,27 +99,31 @@ class Sqlite:
             connection.close()
 
     def _check_there(self) -> None:
-        """Complain if the file has been removed: what is written to it now would be lost."""
+        """Raise if the file was removed: what is written to it now would be lost."""
         try:
             there = self._path.stat().st_ino
         except OSError:
             there = None
         if there != self._number:
-            raise Unavailable(f"the file of the database, {self._path}, has been taken away")
+            raise StoreUnavailable(f"the file of the database, {self._path}, was removed")
 
     def _check_ours(self) -> None:
-        """Complain about another program's database, before anything of it is changed."""
+        """Raise if it is another program's database, before it is changed."""
         run = self._writer.run
         tables = run("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         if tables and run("PRAGMA user_version").fetchone()[0] == 0:
-            fail("database", "one of evenhand's, or a new file", f"{self._path}, another's")
+            fail(
+                "database",
+                "an SQLite file of evenhand, or a new one",
+                f"{self._path}, another program's",
+            )
 
     def _set_up(self) -> None:
-        """Make the tables, or bring them to this version."""
+        """Create the tables, or migrate them."""
         with self._writer.transaction("IMMEDIATE"):
             run = self._writer.run
-            _schema.set_up(run, run("PRAGMA user_version").fetchone()[0], WORDS)
-            run(f"PRAGMA user_version = {_schema.VERSION}")
+            _tables.set_up(run, run("PRAGMA user_version").fetchone()[0], WORDS)
+            run(f"PRAGMA user_version = {_tables.VERSION}")
 
 
 class _Connection:
@@ -145,13 +149,13 @@ class _Connection:
             yield
             self._own.execute("COMMIT")
         except BaseException:
-            # A disk that is full has SQLite roll back by itself.
+            # On a full disk SQLite has rolled back already.
             if self._own.in_transaction:
                 self._own.execute("ROLLBACK")
             raise
 
     def _begin(self, statement: str, end: float) -> None:
-        """Begin, as soon as nobody else is writing."""
+        """Begin, once no other connection is writing."""
         while True:
             try:
                 self._own.execute(statement)
@@ -165,22 +169,22 @@ class _Connection:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn what SQLite says of its disk into what servers can answer with."""
+    """Raise SQLite's errors as StoreUnavailable or StoreFull."""
     try:
         yield
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
-            raise Full(f"the disk of the database is full ({error})") from error
-        raise Unavailable(f"the database cannot be used now ({error})") from error
+            raise StoreFull(f"the disk of the database is full ({error})") from error
+        raise StoreUnavailable(f"the database cannot be used now ({error})") from error
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Say which file it is that cannot be opened."""
+    """Raise with the name of a file that cannot be opened."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        fail("database", "an SQLite file of evenhand's", f"{path}: {error}")
-    except Unavailable as error:
+        fail("database", "an SQLite file of evenhand", f"{path}: {error}")
+    except StoreUnavailable as error:
         fail("database", "a file that can be written", f"{path}: {error}")

@@ -1,9 +1,8 @@
-"""What a store is: bandits, their editions, counters and logs, and the keys that open the service.
+"""The interface of a store: bandits, their configurations, counters and logs, and API keys.
 
-A store knows nothing of arms or rewards. Its one verb is to write, in one transaction, what has
-happened to some bandits together with the counters that it adds up to. A bandit that is locked is
-nobody else's until the transaction ends: so counters are exact, numbers of events have no gaps, and
-an event that somebody has read a later one of is never written after it.
+A store knows nothing of arms or rewards. It writes the new events of some bandits together with
+their counters in one transaction. A locked bandit belongs to one transaction until that ends. So
+counters are exact, event numbers have no gaps, and no event is committed after a later one.
 """
 
 from __future__ import annotations
@@ -12,54 +11,73 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from evenhand.service._events import Event
-
 Waits: TypeAlias = Literal["never", "for the commit", "always"]
+EventKind: TypeAlias = Literal["decision", "feedback", "expired", "cancelled", "reasons", "edition"]
 
 
-class Head(NamedTuple):
-    """Where a bandit stands.
+class Event(NamedTuple):
+    """One row of a bandit's log.
+
+    Attributes
+    ----------
+    seq, at
+        Its number from 1 on, and when it happened, in seconds since 1970.
+    kind, decision
+        What happened, and the id of the decision; empty for a new configuration (``"edition"``).
+    body
+        The details as JSON; empty for a decision whose details were compacted.
+    """
+
+    seq: int
+    at: float
+    kind: EventKind
+    decision: str
+    body: bytes
+
+
+class BanditHead(NamedTuple):
+    """The latest row of a bandit.
 
     Attributes
     ----------
     key
-        Its number, which no other bandit ever has, also not one of the same name later.
+        Its number. No other bandit ever gets it, not even a later one of the same name.
     version
-        Counts what was written about it.
-    edition
-        The number of its present edition.
+        How often the bandit was written.
+    config_version
+        The number of its present configuration.
     """
 
     key: int
     version: int
-    edition: int
+    config_version: int
 
 
-class Locked(NamedTuple):
-    """A bandit that is nobody else's: where it stands, and its counters if they are news."""
+class LockedBandit(NamedTuple):
+    """A bandit that the transaction has locked; the counters only if the caller lacks them."""
 
-    head: Head
+    head: BanditHead
     counters: bytes | None
 
 
-class Fold(NamedTuple):
-    """What the events up to one added up to when their details were dropped."""
+class Compaction(NamedTuple):
+    """The counters after event ``through``, when older details were dropped."""
 
     through: int
-    edition: int
+    config_version: int
     counters: bytes
 
 
-class Sample(NamedTuple):
-    """How a bandit of an edition stood at a time, in whole seconds since 1970."""
+class HistoryPoint(NamedTuple):
+    """The state of a bandit at a time, in whole seconds since 1970."""
 
     at: int
-    edition: int
+    config_version: int
     body: bytes
 
 
 class Key(NamedTuple):
-    """A key that opens the service: all but the secret, of which there is a digest."""
+    """An API key, with a digest in place of the secret."""
 
     id: str
     label: str
@@ -69,118 +87,119 @@ class Key(NamedTuple):
     revoked: float | None
 
 
-class Unavailable(Exception):  # noqa: N818  (reads as what it is)
-    """The store cannot be reached now; it may be later."""
+class StoreUnavailable(Exception):  # noqa: N818  (the usual name)
+    """The store cannot be reached now; a retry may succeed."""
 
 
-class Full(Unavailable):
-    """The store has no room left."""
+class StoreFull(StoreUnavailable):
+    """The store has no disk space left."""
 
 
 class View(Protocol):
-    """What can be read, all as of one moment."""
+    """A read transaction: everything as of one moment."""
 
     def names(self) -> list[str]:
         """Return the names of all bandits, sorted."""
 
-    def heads(self) -> dict[str, Head]:
-        """Return where all bandits stand."""
+    def heads(self) -> dict[str, BanditHead]:
+        """Return the heads of all bandits by name."""
 
-    def find(self, name: str) -> Head | None:
-        """Return where a bandit stands; None if there is none of this name."""
+    def find(self, name: str) -> BanditHead | None:
+        """Return the head of a bandit; None if there is no such bandit."""
 
     def original(self, key: int) -> bytes:
-        """Return what a bandit was created from, as JSON."""
+        """Return the JSON body that a bandit was created from."""
 
     def counters(self, key: int) -> bytes:
-        """Return a bandit's counters."""
+        """Return the counters of a bandit."""
 
-    def edition(self, key: int, number: int) -> bytes:
-        """Return one of a bandit's editions."""
+    def config(self, key: int, number: int) -> bytes:
+        """Return one configuration of a bandit."""
 
     def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
         """Return all events of some decisions, in order."""
 
     def events(self, key: int, after: int, limit: int) -> list[Event]:
-        """Return the events after one, in order, at most so many."""
+        """Return at most ``limit`` events after number ``after``, in order."""
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
-        """Return the ids of decisions among so many last events, newest first, at most so many."""
+        """Return the ids of at most ``limit`` decisions among the last events, newest first."""
 
-    def samples(self, key: int, since: int) -> list[Sample]:
-        """Return the samples since a time, in order, and the last one before it."""
+    def history(self, key: int, since: int) -> list[HistoryPoint]:
+        """Return the history since a time, in order, and the last point before it."""
 
-    def first_sample(self, key: int) -> int | None:
-        """Return the time of the first sample, if there is one."""
+    def history_start(self, key: int) -> int | None:
+        """Return the time of the first point of the history; None if there is none."""
 
-    def fold(self, key: int) -> Fold | None:
-        """Return what was folded of a bandit's log, if anything was."""
+    def compaction(self, key: int) -> Compaction | None:
+        """Return the latest compaction of a bandit's log; None if there was none."""
 
     def all_keys(self) -> list[Key]:
-        """Return all keys, revoked ones included, by age."""
+        """Return all API keys, revoked ones included, oldest first."""
 
 
 class Transaction(View, Protocol):
-    """What can be changed, all of it or nothing."""
+    """A write transaction: all of it is committed, or nothing."""
 
-    def lock(self, known: Mapping[str, int]) -> dict[str, Locked]:
-        """Wait until some bandits are nobody else's; return where those stand that there are.
+    def lock(self, known: Mapping[str, int]) -> dict[str, LockedBandit]:
+        """Lock bandits, waiting for other transactions; return those that exist.
 
-        ``known`` are their names, with the version that the caller knows of each, or 0.
+        ``known`` maps their names to the version that the caller has, or 0.
         """
 
-    def create(self, name: str, original: bytes, edition: bytes, counters: bytes) -> int | None:
-        """Add a bandit of edition 1 and version 1; return its key, None if the name is taken."""
+    def create(self, name: str, original: bytes, config: bytes, counters: bytes) -> int | None:
+        """Add a bandit with configuration 1; return its key, or None if the name is taken."""
 
-    def apply(self, key: int, head: Head, events: Sequence[Event], counters: bytes) -> None:
-        """Write events of a locked bandit, where it stands then, and what they add up to."""
+    def apply(self, key: int, head: BanditHead, events: Sequence[Event], counters: bytes) -> None:
+        """Write events of a locked bandit, its new head, and the counters after them."""
 
-    def add_edition(self, key: int, number: int, body: bytes) -> None:
-        """Write an edition of a locked bandit."""
+    def add_config(self, key: int, number: int, body: bytes) -> None:
+        """Write another configuration of a locked bandit."""
 
     def delete(self, key: int) -> None:
-        """Remove a locked bandit; its log goes piece by piece, by :meth:`tidy`."""
+        """Delete a locked bandit; :meth:`purge` removes its log piece by piece."""
 
-    def tidy(self, limit: int) -> bool:
-        """Remove at most so many events of deleted bandits; say whether there are more."""
+    def purge(self, limit: int) -> bool:
+        """Remove at most ``limit`` events of deleted bandits; say whether there may be more."""
 
-    def touch(self) -> None:
-        """Write something that changes nothing, to see whether anything can be written."""
+    def check_writable(self) -> None:
+        """Write something without effect, to find out whether the store accepts writes."""
 
-    def put_fold(self, key: int, fold: Fold, closed: Sequence[str]) -> None:
-        """Drop the details of closed decisions, whose ids stay, and keep what they added up to."""
+    def put_compaction(self, key: int, compaction: Compaction, closed: Sequence[str]) -> None:
+        """Drop the details of closed decisions but their ids, and store the counters after them."""
 
-    def add_sample(self, key: int, sample: Sample) -> None:
-        """Write how a bandit stands, unless there is a sample of this time."""
+    def add_history(self, key: int, point: HistoryPoint) -> None:
+        """Write a point of the history, unless there is one of this time."""
 
-    def thin_samples(self, key: int, since: int, before: int, step: int) -> None:
-        """Of the samples between two times, keep the first one of every so many seconds."""
+    def thin_history(self, key: int, since: int, before: int, step: int) -> None:
+        """Between two times, keep only the first point of every ``step`` seconds."""
 
     def put_key(self, key: Key) -> None:
-        """Write a key, or what has become of it."""
+        """Add an API key, or replace the one of this id."""
 
 
 class Store(Protocol):
-    """A place where bandits are kept."""
+    """A database of bandits."""
 
     waits: Waits
-    """When those who write have to wait for something other than the processor."""
+    """When a writer waits for anything but the processor; decides what runs in a thread."""
 
     def transaction(self, *, wait: bool = True) -> AbstractContextManager[Transaction]:
-        """Begin to write: what was done is kept at the end, or nothing if an error is raised.
+        """Begin a write transaction; it is committed at the end, or rolled back on an error.
 
-        If somebody else is writing, wait for a while, or raise Unavailable.
+        If another transaction holds the store, wait a few seconds for it. Raise StoreUnavailable
+        after that, or at once without ``wait``.
         """
 
     def view(self) -> AbstractContextManager[View]:
-        """Begin to read; while others write, if need be."""
+        """Begin a read transaction; writers do not block it."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close all connections."""
 
 
 def all_events(view: View, key: int, after: int, page: int = 1_000) -> Iterator[Event]:
-    """Yield the events after one, page by page."""
+    """Yield the events after a number, read page by page."""
     while events := view.events(key, after, page):
         yield from events
         after = events[-1].seq

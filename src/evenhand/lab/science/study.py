@@ -1,0 +1,144 @@
+"""The study as a Markdown block, as a figure, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from evenhand.figures import Spot, frontier
+from evenhand.lab.science.games import INDEPENDENT, Scope
+from evenhand.lab.science.scores import Row, Score, Winner, summarise, winners
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURE = "frontier"
+HEADS = (
+    "worst shortfall, mean",
+    "largest",
+    "R(T) / optimum, mean",
+    "largest",
+    "floors kept",
+    "plays behind after burn-in",
+    "rounds over 3 behind",
+    "worst in a window",
+)
+
+
+def as_json(scope: Scope, scores: Sequence[Score]) -> dict[str, Any]:
+    """Return everything as plain data."""
+    return {
+        "scope": asdict(scope),
+        "winners": [_winner_json(winner) for winner in winners(scores)],
+        "policies": [row._asdict() for row in summarise(scores)],
+        "scores": [score._asdict() for score in scores],
+    }
+
+
+def _winner_json(winner: Winner) -> dict[str, Any]:
+    return {
+        "world": winner.ours.world,
+        "horizon": winner.ours.horizon,
+        "keeps_floors_best": winner.keeper.label,
+        "least_regret_within_a_play": winner.winner.label,
+        "better_than_priced": [rival._asdict() for rival in winner.better],
+    }
+
+
+def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
+    """Return the block for the documentation: who wins, the figure, all numbers."""
+    rows = summarise(scores)
+    main = [row for row in rows if (row.world, row.horizon) == (INDEPENDENT, scope.horizon)]
+    rest = [row for row in rows if row not in main]
+    return "\n".join(
+        [
+            f"Who wins where, {scope.replications} replications of every instance:",
+            "",
+            *_table(*winners_table(winners(scores))),
+            "",
+            f"Independent arms: {scope.instances} instances, T = {scope.horizon:,}.",
+            "",
+            f"![Worst shortfall against regret, independent arms]({FIGURE}.svg)",
+            "",
+            *_table(["policy", *HEADS, "η price / T"], [_main(row) for row in main]),
+            "",
+            "Other horizons and other worlds:",
+            "",
+            *_table(
+                ["world", "T", "policy", *HEADS],
+                [[row.world, f"{row.horizon:,}", row.label, *_numbers(row)] for row in rest],
+            ),
+        ]
+    )
+
+
+def winners_table(found: Sequence[Winner]) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and the rows of the table of who wins where."""
+    heads = [
+        "world",
+        "T",
+        "instances",
+        "misses floors least",
+        "least regret within a play of it",
+        "priced",
+        "better than priced in both",
+    ]
+    rows = [
+        [
+            one.ours.world,
+            f"{one.ours.horizon:,}",
+            str(one.ours.instances),
+            f"{one.keeper.label}: {_place(one.keeper)}",
+            f"{one.winner.label}: {_place(one.winner)}",
+            _place(one.ours),
+            ", ".join(map(str, one.better)) or "nobody",
+        ]
+        for one in found
+    ]
+    return heads, rows
+
+
+def _place(row: Row) -> str:
+    return f"lacks {row.lacking:.1f}, regret {row.regret:.2%}"
+
+
+def _main(row: Row) -> list[str]:
+    return [row.label, *_numbers(row), "" if row.predicted is None else f"{row.predicted:.5f}"]
+
+
+def _numbers(row: Row) -> list[str]:
+    return [
+        f"{row.shortfall:.5f}",
+        f"{row.largest_shortfall:.5f}",
+        f"{row.regret:.4f}",
+        f"{row.largest_regret:.4f}",
+        f"{row.all_kept:.0%}",
+        f"{row.largest_debt_after:.1f}",
+        f"{row.share_behind:.1%}",
+        f"{row.worst_window_shortfall:.4f}",
+    ]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def drawn(scope: Scope, scores: Sequence[Score]) -> Figure:
+    """Return the frontier of independent arms: means over instances, bars to the largest."""
+    spots = [
+        Spot(
+            row.label,
+            row.label.split()[0].rstrip(","),
+            row.shortfall,
+            row.largest_shortfall,
+            row.regret,
+            0.0,
+        )
+        for row in summarise(scores)
+        if (row.world, row.horizon) == (INDEPENDENT, scope.horizon) and "surplus" not in row.label
+    ]
+    words = "worst shortfall, mean (bar: to the largest)", "R(T) / optimum, mean"
+    return frontier(spots, f"{scope.instances} instances, T = {scope.horizon:,}", "", words)

@@ -1,0 +1,1 @@
+"""The engine: commands become decisions and events, written in batches."""

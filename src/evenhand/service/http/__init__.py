@@ -1,0 +1,1 @@
+"""HTTP: from a request to a command or a view, and back."""

@@ -1,0 +1,1 @@
+"""Upkeep: what runs beside requests or from the command line."""

@@ -1,0 +1,1 @@
+"""Views: what readers see, computed from the store."""
