@@ -24,7 +24,7 @@ from evenhand.core.provenance import provenance
 from evenhand.core.storage import write_text
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 
 RECORDED = Path(__file__).with_name("recorded.json")
 TURNS = 15
@@ -46,7 +46,7 @@ def played(arms: int, plays: int, rounds: int, policy: str, *, compiled: bool = 
     environment = setting_1() if arms == 3 else random_environment(arms, plays)
     run = Run(environment, make_policy(policy), rounds, checkpoints(rounds))
     engine = run_compiled if compiled else run_reference
-    return lambda: engine(run, streams(1, 0), new_watch())
+    return lambda: engine(run, streams(1, 0), new_control())
 
 
 def served(arms: int, plays: int, count: int) -> Work:

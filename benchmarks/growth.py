@@ -16,7 +16,7 @@ from evenhand.core.extras import load
 from evenhand.figures import COLOURS, save
 from evenhand.figures._style import styled
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 
 FIGURE = Path(__file__).parents[1] / "docs" / "growth"
 TURNS = 3
@@ -36,7 +36,7 @@ def round_of(arms: int, plays: int, rounds: int) -> Callable[[], object]:
     """Return a run of the compiled simulator."""
     environment = random_environment(arms, plays)
     run = Run(environment, make_policy("priced"), rounds, checkpoints(rounds))
-    return lambda: run_compiled(run, streams(1, 0), new_watch())
+    return lambda: run_compiled(run, streams(1, 0), new_control())
 
 
 def replications(count: int) -> Callable[[], object]:

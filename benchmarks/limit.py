@@ -17,7 +17,7 @@ from evenhand.core.round import StepOptions, draw_samples
 from evenhand.core.state import State
 from evenhand.policies.policy import Policy
 from evenhand.simulation.kernel import kernel_for, play_run, run_compiled
-from evenhand.simulation.run import Run, Streams, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, Streams, checkpoints, new_control, streams
 
 SIZES = ((3, 2, 400_000), (10, 3, 200_000), (100, 10, 20_000), (10_000, 10, 200))
 POLICIES = ("tscsf-b", "priced")
@@ -70,7 +70,7 @@ def measure() -> list[Row]:
 
 def beside(environment: Environment, policy: Policy, horizon: int) -> list[Row]:
     run = Run(environment, policy, horizon, checkpoints(horizon))
-    state = run_compiled(run, streams(1, 0), new_watch()).state
+    state = run_compiled(run, streams(1, 0), new_control()).state
     machine: Any = compiled(draws)
     plays = environment.problem.plays
     given = plays, environment.awake, environment.payoffs, state, policy.options
@@ -80,7 +80,7 @@ def beside(environment: Environment, policy: Policy, horizon: int) -> list[Row]:
 
     draw()
     alone = best_seconds(draw, 9) / horizon
-    whole = best_seconds(lambda: run_compiled(run, streams(1, 0), new_watch()), 9) / horizon
+    whole = best_seconds(lambda: run_compiled(run, streams(1, 0), new_control()), 9) / horizon
     words = f"{policy.name}, N = {len(environment.problem.arms):,}"
     return [
         Row(f"{words}: the draws of a round", alone * 1e9, "ns"),
@@ -96,6 +96,6 @@ def choosing_twice(run: Run) -> float:
     Leaving it out instead would change what is played, and so what is drawn.
     """
     kernel = kernel_for(run.policy, choose=choose_twice)
-    play_run(kernel, run, streams(1, 0), new_watch())
-    seconds = best_seconds(lambda: play_run(kernel, run, streams(1, 0), new_watch()), 9)
+    play_run(kernel, run, streams(1, 0), new_control())
+    seconds = best_seconds(lambda: play_run(kernel, run, streams(1, 0), new_control()), 9)
     return seconds / run.horizon

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.row import Row
-from evenhand.lab.paper.movielens import write_sample
+from evenhand.lab.paper.movielens import write_synthetic
 
 RATINGS = 20_000_263
 COUNT = """
@@ -39,7 +39,7 @@ def measure() -> list[Row]:
     """Return all rows of this suite; every figure comes from a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "sample"
-        write_sample(place, ratings=RATINGS)
+        write_synthetic(place, ratings=RATINGS)
         file = str(place / "ratings.csv")
         (lines,) = run(COUNT.format(what="pl.len()"), file)
         (parsed,) = run(COUNT.format(what="pl.all().count()"), file)

@@ -16,7 +16,7 @@ from evenhand.core.arrays import Floats, Integers
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation._tally import Tally
 from evenhand.simulation.kernel import kernel_for, play_run, run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 from evenhand.simulation.runner import Engine, available_cores
 
 LONG_RUN = """
@@ -51,8 +51,8 @@ def seconds_per_round(
     engine: Engine, environment: Environment, horizon: int, policy: Policy
 ) -> float:
     run = Run(environment, policy, horizon, checkpoints(horizon))
-    engine(run, streams(1, 0), new_watch())
-    return best_seconds(lambda: engine(run, streams(1, 0), new_watch())) / horizon
+    engine(run, streams(1, 0), new_control())
+    return best_seconds(lambda: engine(run, streams(1, 0), new_control())) / horizon
 
 
 def engines() -> list[Row]:
@@ -118,7 +118,7 @@ def cost_of_moments(run: Run, turns: int = 25) -> float:
     for turn in range(turns + 1):
         for place, kernel in enumerate(kernels):
             start = time.perf_counter()
-            play_run(kernel, run, streams(1, 0), new_watch())
+            play_run(kernel, run, streams(1, 0), new_control())
             if turn > 0:
                 times[place] = min(times[place], time.perf_counter() - start)
     return times[0] / times[1]

@@ -17,7 +17,7 @@ from benchmarks.row import Row
 from evenhand.sweeps import Grid
 from evenhand.sweeps import _speed as speed
 from evenhand.sweeps.backends import open_backend
-from evenhand.sweeps.board import Board
+from evenhand.sweeps.progress import SweepProgress
 from evenhand.sweeps.run import conduct
 
 MINUTE = """
@@ -111,7 +111,7 @@ class Witness:
         self.first_time = self.last_time = 0.0
         self._looked = 0.0
 
-    def look(self, board: Board) -> None:
+    def look(self, board: SweepProgress) -> None:
         """Note the first task, and now and then the largest worker there is."""
         if self.start is None:
             self.start = time.time() - self.me.create_time()

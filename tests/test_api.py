@@ -132,5 +132,5 @@ def test_it_is_quick_to_start():
 
 def test_a_missing_package_is_named_together_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(MissingExtra, match=r"'polars'.*evenhand\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"'polars'.*pip install '\.\[lab\]'"):
         extras.load("polars")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -26,6 +27,24 @@ def test_scalars_stand_for_all_arms():
     assert problem.floors.tolist() == [0.25, 0.25]
 
 
+def test_floors_and_weights_may_be_mappings():
+    problem = Problem(["a", "b", "c"], plays=1, floors={"b": 0.3}, weights={"c": 2})
+    assert problem.floors.tolist() == [0.0, 0.3, 0.0]
+    assert problem.weights.tolist() == [1.0, 1.0, 2.0]
+    with pytest.raises(InputError, match="unknown arm with a floor 'bb'; did you mean 'b'"):
+        Problem(["a", "b"], plays=1, floors={"bb": 0.3})
+    with pytest.raises(InputError, match="floor of arm 'b' must be a number in"):
+        Problem(["a", "b"], plays=1, floors={"b": 1.3})
+
+
+def test_more_plays_than_arms_are_refused_unless_arms_have_left():
+    with pytest.raises(InputError, match="plays must be at most the number of arms, 2, got 3"):
+        Problem(["a", "b"], plays=3)
+    left = Problem.of_arms_left(("a", "b"), 3, 1.0, 0.0)
+    assert left.plays == 3
+    assert pickle.loads(pickle.dumps(left)) == left
+
+
 def test_a_number_of_arms_gives_them_numbers_for_names():
     assert Problem(3, plays=1).arms == ("1", "2", "3")
 
@@ -46,6 +65,7 @@ def test_arrays_are_copies_that_cannot_be_written():
 )
 def test_toml_gives_back_the_same_problem(arms, plays, data):
     values = st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms))
+    plays = min(plays, len(arms))
     problem = Problem(arms, plays, weights=data.draw(values), floors=data.draw(values))
     assert Problem.from_toml(problem.to_toml()) == problem
 

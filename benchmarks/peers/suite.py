@@ -17,7 +17,7 @@ from benchmarks.row import Row, best_seconds
 from evenhand import Environment, Problem, make_policy
 from evenhand.lab.paper.settings import SETTING_1, SETTING_2
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 
 ROOT = Path(__file__).parents[2]
 PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
@@ -150,6 +150,6 @@ def simulator(instance: Instance) -> float:
     environment = Environment(problem, instance.means, instance.availability)
     horizon = max(200, 3_000_000 // len(instance.means) // 10)
     run = Run(environment, make_policy("thompson"), horizon, checkpoints(horizon))
-    run_compiled(run, streams(1, 0), new_watch())
-    seconds = best_seconds(lambda: run_compiled(run, streams(1, 0), new_watch()), TURNS)
+    run_compiled(run, streams(1, 0), new_control())
+    seconds = best_seconds(lambda: run_compiled(run, streams(1, 0), new_control()), TURNS)
     return seconds / horizon * 1e6

@@ -32,18 +32,21 @@ def main() -> None:
 
 
 def leave(*given: object) -> NoReturn:
-    """Stop at once: nothing has been begun that would have to be ended."""
+    """Exit at once: nothing has been started yet."""
     os.write(2, b"evenhand: stopped\n")
     os._exit(STOPPED)
 
 
 def check_extras() -> None:
-    """Leave with a sentence if what the command line is made of is not installed."""
+    """Exit with a sentence if the packages of the command line are not installed."""
     missing = import_module("evenhand.errors").MissingExtra
     try:
         for package in ("typer", "rich"):
             import_module("evenhand.core.extras").load(package)
     except missing as error:
+        if sys.argv[1:] == ["--version"]:
+            version = import_module("importlib.metadata").version("evenhand")
+            sys.exit(print(f"evenhand {version} (core only)"))
         sys.exit(f"evenhand: {error}")
 
 

@@ -27,19 +27,21 @@ class Problem:
     arms
         The arms' names, all different; a whole number N stands for the names "1" to "N".
     plays
-        At most how many arms are played in a round (m in the paper).
+        At most how many arms are played in a round (m in the paper); at most the number of arms.
     weights
         Known value of one unit of an arm's reward (w_i), in [0, 1e100], so that no sum of squares
-        overflows; a scalar stands for all.
+        overflows: one for each arm, a number for all, or a mapping from names (others have 1).
     floors
-        Promised long-run fraction of rounds in which the arm is played (k_i), in [0, 1]; a scalar
-        stands for all.
+        Promised long-run fraction of rounds in which the arm is played (k_i), in [0, 1]: one for
+        each arm, a number for all, or a mapping from names (others have 0).
 
     Examples
     --------
     >>> problem = Problem(["news", "sport", "arts"], plays=2, floors=[0.5, 0.6, 0.4])
     >>> problem.weights
     array([1., 1., 1.])
+    >>> Problem(["news", "sport", "arts"], plays=2, floors={"sport": 0.6}).floors
+    array([0. , 0.6, 0. ])
     >>> Problem.from_toml(problem.to_toml()) == problem
     True
     """
@@ -58,9 +60,27 @@ class Problem:
         if not arms:
             fail("arms", "at least one", "none")
         object.__setattr__(self, "arms", arms)
-        object.__setattr__(self, "plays", check_whole("plays", plays, least=1))
-        object.__setattr__(self, "weights", check_per_arm("weight", arms, weights, WEIGHT))
-        object.__setattr__(self, "floors", check_per_arm("floor", arms, floors))
+        plays = check_whole("plays", plays, least=1)
+        if plays > len(arms):
+            fail("plays", f"at most the number of arms, {len(arms)}", plays)
+        object.__setattr__(self, "plays", plays)
+        weights = check_per_arm("weight", arms, weights, WEIGHT, missing=1.0)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "floors", check_per_arm("floor", arms, floors, missing=0.0))
+
+    @classmethod
+    def of_arms_left(
+        cls, arms: Sequence[str], plays: int, weights: object, floors: object
+    ) -> Problem:
+        """Return the problem of the arms that take part now: as others retired, maybe fewer.
+
+        >>> Problem.of_arms_left(("news",), 2, 1.0, 0.0).plays
+        2
+        """
+        plays = check_whole("plays", plays, least=1)
+        problem = cls(arms, min(plays, len(arms)), weights, floors)
+        object.__setattr__(problem, "plays", plays)
+        return problem
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -75,7 +95,7 @@ class Problem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
-        return Problem, (self.arms, self.plays, self.weights, self.floors)
+        return Problem.of_arms_left, (self.arms, self.plays, self.weights, self.floors)
 
     @property
     def arrays(self) -> ProblemArrays:

@@ -19,7 +19,7 @@ from evenhand import (
 from evenhand.agent._columns import unpack
 from evenhand.policies.registry import BUILT_IN
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 
 SERVING = [policy.name for policy in BUILT_IN if not policy.knows_nature]
 
@@ -92,7 +92,7 @@ def test_an_agent_decides_exactly_as_the_simulator(setting_1, name):
     """The same scoring function, the same random numbers, the same decisions and rewards."""
     rounds = 200
     run = Run(setting_1, make_policy(name), rounds, checkpoints(rounds))
-    simulated = run_compiled(run, streams(4, 0), new_watch()).state
+    simulated = run_compiled(run, streams(4, 0), new_control()).state
 
     world = streams(4, 0)
     agent = Agent(setting_1.problem, make_policy(name))

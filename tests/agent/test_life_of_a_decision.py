@@ -255,3 +255,13 @@ def test_after_many_cancellations_what_is_due_again_is_not_a_thousand_rounds_awa
     assert agent._learner.engine.memory.refresh[0] >= 1_000
     agent.ask()
     assert agent._learner.engine.memory.refresh[0] <= 12
+
+
+def test_a_decision_stands_for_its_id():
+    agent = Agent(Problem(["a", "b"], plays=1), seed=1)
+    first, second, third = (agent.ask(explain=True) for _ in range(3))
+    assert agent.tell(first, dict.fromkeys(first.chosen, 1.0)).learned == first.chosen
+    assert agent.expire(second).expired == second.chosen
+    assert agent.explain(third) == third.reasons
+    agent.cancel(third)
+    assert agent.rounds == 2

@@ -80,7 +80,7 @@ def test_a_decision_that_was_never_made_is_called_that(never):
 
 
 def test_more_plays_than_arms_keep_every_floor():
-    agent = Agent(Problem(["a", "b"], plays=3, floors=[0.9, 1.0]), seed=2)
+    agent = Agent(Problem.of_arms_left(("a", "b"), 3, 1.0, [0.9, 1.0]), seed=2)
     agent.ask()
     assert agent.targets() == {"a": 0.9, "b": 1.0}
 

@@ -33,7 +33,7 @@ def test_a_package_that_is_missing_is_named_and_no_failure(evenhand, monkeypatch
     done = evenhand("doctor")
     assert done.returncode == 0
     assert "not installed" in done.stdout
-    assert "pip install 'evenhand[lab]'" in done.stdout
+    assert "pip install '.[lab]' in a clone of evenhand" in done.stdout
     assert "lab" not in done.stdout.splitlines()[0]
 
 

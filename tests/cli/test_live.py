@@ -10,14 +10,14 @@ from evenhand.cli._live import cell_table, state_line
 from evenhand.sweeps import Grid
 from evenhand.sweeps._speed import Speed, by_cell
 from evenhand.sweeps._tasks import Task
-from evenhand.sweeps.board import Board
+from evenhand.sweeps.progress import SweepProgress
 
 
 def board_of(replications=10):
     instances = {f"a rather long name {i}": Generated(5, 2, 0.9, i) for i in range(30)}
     policies = {"tscsf-b eta=100 debt=cumulative": make_policy("tscsf-b", eta=100)}
     grid = Grid(instances, policies, (1_000, 10_000), replications, seed=7)
-    board = Board(grid, [range(grid.runs)], Speed())
+    board = SweepProgress(grid, [range(grid.runs)], Speed())
     board.workers = 2
     return board
 
@@ -33,8 +33,8 @@ def test_a_line_says_how_far_the_whole_is():
     assert "0 of 60 cells, 0 of 600 runs | 2 workers starting |" in state_line(board)
     assert "left" not in state_line(board)
     task = task_of(board, range(15))
-    board.launched(task)
-    board.landed(task)
+    board.started(task)
+    board.ended(task)
     board.finished(task, [0.5] * 15)
     assert "15 of 60 cells, 150 of 600 runs | 2 workers |" in state_line(board)
     board.speed.learn(board.grid.cell(0), 10_000, 1_000.0)
@@ -45,9 +45,9 @@ def test_a_line_says_how_far_the_whole_is():
 def test_failed_and_finished_cells_come_before_the_many_at_work():
     board = board_of()
     done, flying = task_of(board, range(4)), task_of(board, range(10, 60))
-    board.launched(done)
-    board.launched(flying)
-    board.landed(done)
+    board.started(done)
+    board.started(flying)
+    board.ended(done)
     board.finished(done, [0.25] * 4)
     board.failed(59)
     shown = board.cells(9)
@@ -60,7 +60,7 @@ def test_failed_and_finished_cells_come_before_the_many_at_work():
 def test_eighty_columns_are_enough_to_tell_cells_apart():
     board = board_of()
     flying = task_of(board, range(6))
-    board.launched(flying)
+    board.started(flying)
     console = Console(width=80)
     with console.capture() as seen:
         console.print(cell_table(board.cells(6)))

@@ -9,10 +9,10 @@ import pytest
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from evenhand.lab.paper.movielens import write_sample
+    from evenhand.lab.paper.movielens import write_synthetic
 
     path = tmp_path_factory.mktemp("cli") / "sample"
-    write_sample(path, ratings=20_000, users=3_000)
+    write_synthetic(path, ratings=20_000, users=3_000)
     return path
 
 

@@ -213,7 +213,7 @@ CANNOT_BE_TOLD_IN_TEN_REPLICATIONS = {
 
 def test_the_verdicts_and_figures_are_those_of_the_version_before(quick):
     """Before there was one machine for all cells, and before a verdict could be undecided."""
-    kept = Path(__file__).parents[1] / "paper" / "claims-quick.json"
+    kept = Path(__file__).parents[1] / "lab" / "paper" / "claims-quick.json"
     before = {row["id"]: row for row in json.loads(kept.read_text(encoding="utf-8"))["claims"]}
     document = json.loads((quick[0] / "claims.json").read_text(encoding="utf-8"))
     after = {row["id"]: row for row in document["claims"]}

@@ -133,9 +133,9 @@ def test_a_server_for_others_wants_a_key_first(database, evenhand):
     [
         (["serve", "--database", "mysql://x"], "unknown scheme of a database"),
         (["serve", "--database", "postgresql://nobody@127.0.0.1:1/x"], "can be reached"),
-        (["serve", "--port", "99999"], "65535"),
+        (["serve", "--port", "99999"], "port must be a whole number <= 65535, got 99999"),
         (["serve", "--config", "none.toml"], "none.toml"),
-        (["db", "verify", "--database", "sqlite:///nowhere.db"], "existing SQLite file"),
+        (["db", "verify", "--database", "sqlite:///nowhere.db"], "SQLite file, got 'nowhere.db'"),
         (["db", "export", "--database", "sqlite:///nowhere.db"], "existing SQLite file"),
         (["db", "compact", "--older-than", "1", "--database", "sqlite:///nowhere.db"], "existing"),
         (["db", "import", "nowhere.jsonl", "--database", "memory:"], "nowhere.jsonl"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand import AsyncClient, Client, Decision, InputError, ServiceError
-from evenhand.client._calls import Attempts, Buffer
+from evenhand.client._calls import FeedbackBuffer, Retries
 from evenhand.client._delivery import Delivery
 
 ARMS = [{"name": "news", "floor": 0.3}, "arts", "sport"]
@@ -206,13 +206,13 @@ def test_a_key_is_sent(servers, name, database, tmp_path):
 
 
 def test_pauses_grow_are_not_all_alike_and_follow_the_server():
-    attempts = Attempts(patience=1_000)
+    attempts = Retries(patience=1_000)
     pauses = [attempts.after_failure(OSError()) for _ in range(8)]
     assert 0.05 <= pauses[0] <= 0.075
     assert 2.0 <= pauses[-1] <= 3.0
     assert attempts.after_answer(503, {"retry-after": "7"}) >= 7.0
     assert attempts.after_answer(200, {}) is None
-    assert Attempts(patience=0.0).after_answer(503, {"retry-after": "7"}) is None
+    assert Retries(patience=0.0).after_answer(503, {"retry-after": "7"}) is None
 
 
 def test_feedback_that_is_too_large_is_sent_in_parts():
@@ -226,7 +226,7 @@ def test_feedback_that_is_too_large_is_sent_in_parts():
 
 
 def test_the_buffer_keeps_bandits_apart_and_order():
-    buffer = Buffer(10)
+    buffer = FeedbackBuffer(10)
     for bandit, id_ in (("x", "1"), ("y", "2"), ("x", "3")):
         buffer.add(bandit, Decision(id_, 1, ("a",)), {"a": 1.0})
     bandit, items = buffer.first(10)

@@ -64,7 +64,7 @@ def test_a_wrong_key_is_refused_and_a_right_one_opens(locked, open_page):
     sign_in(page, "\N{LEFT DOUBLE QUOTATION MARK}abc")
     expect(page.get_by_role("alert")).to_contain_text("a key has letters")
     sign_in(page, "eh_wrong")
-    expect(page.get_by_role("alert")).to_have_text("the key is unknown or has been revoked")
+    expect(page.get_by_role("alert")).to_have_text("the API key is unknown or has been revoked")
     sign_in(page, keys["read"])
     expect(page.get_by_role("link", name="shelf")).to_be_visible()
     assert keys["read"] not in page.url
@@ -96,7 +96,7 @@ def test_who_may_only_read_is_told_so_when_applying(locked, open_page):
     page.get_by_label("Floor", exact=True).fill("35")
     page.get_by_role("button", name="Apply").click()
     page.get_by_role("button", name="Change the floors").click()
-    expect(page.locator(".verdict")).to_contain_text("Not applied: the key must have the scope")
+    expect(page.locator(".verdict")).to_contain_text("Not applied: the API key must have the scope")
     page.get_by_role("button", name="Sign out").click()
     sign_in(page, keys["admin"])
     page.get_by_label("Floor", exact=True).fill("35")

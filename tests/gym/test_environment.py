@@ -126,5 +126,5 @@ def test_without_gymnasium_its_extra_is_named(monkeypatch):
     for name in [one for one in sys.modules if one.startswith("evenhand.gym")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(MissingExtra, match=r"'gymnasium'.*evenhand\[gym\]"):
+    with pytest.raises(MissingExtra, match=r"'gymnasium'.*pip install '\.\[gym\]'"):
         import evenhand.gym  # noqa: F401

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evenhand import (
     Environment,
     InfeasibleFloors,
+    InputError,
     Joint,
     Problem,
     Trace,
@@ -171,7 +172,7 @@ def mixture_rates(mixture, members, chances, plays):
         for rank, chance in choices:
             for order, weight in zip(orders, weights, strict=True):
                 grown = rank.copy()
-                place = mixture.places[mixture.offset[order] + mixture.slot[inside]]
+                place = mixture.ranks[mixture.offset[order] + mixture.slot[inside]]
                 grown[inside] = mixture.start[b] + place
                 longer.append((grown, chance * weight))
         choices = longer
@@ -266,3 +267,8 @@ def test_an_arm_that_never_wakes_cannot_be_promised_anything():
     assert caught.value.floor_headroom == 0.0
     with pytest.raises(InfeasibleFloors, match="arm '2' is promised 1e-300"):
         solve(np.array([0.5, 0.5]), np.array([0.1, 1e-300]), 1, independent([0.5, 0.0]))
+
+
+def test_a_problem_is_no_environment():
+    with pytest.raises(InputError, match="environment must be an Environment: the optimum"):
+        find_optimum(Problem(["a", "b"], plays=1))

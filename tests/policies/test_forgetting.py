@@ -13,7 +13,7 @@ from evenhand import Agent, Environment, InputError, Problem, make_policy
 from evenhand.core.fading import fade, power_of_two, round_weight, rounds_lived
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 
 
 @given(st.integers(1, 10**6), st.floats(0.5, 1e6), st.integers(0, 40))
@@ -98,7 +98,7 @@ def test_an_arm_that_changed_is_seen_again():
 def test_both_engines_forget_alike(setting_1, name, half_life):
     run = Run(setting_1, make_policy(name, half_life=half_life), 300, checkpoints(300), delay=7)
     fast, plain = (
-        engine(run, streams(3, 0), new_watch()) for engine in (run_compiled, run_reference)
+        engine(run, streams(3, 0), new_control()) for engine in (run_compiled, run_reference)
     )
     for field, array in plain.state._asdict().items():
         assert np.array_equal(getattr(fast.state, field), array), field
@@ -113,7 +113,7 @@ def test_a_simulation_weighs_late_feedback_by_the_round_of_its_decision(delay):
     run = Run(environment, policy, 60, checkpoints(60), delay=delay)
     wanted = estimate([(round_, 1.0) for round_ in range(1, 61 - delay)], 60, 4.0)
     for engine in (run_compiled, run_reference):
-        found = engine(run, streams(1, 0), new_watch()).estimates
+        found = engine(run, streams(1, 0), new_control()).estimates
         assert found.tolist() == pytest.approx([wanted])
 
 
@@ -121,7 +121,7 @@ def test_without_forgetting_every_weight_is_one(setting_1):
     policy = make_policy("priced", half_life=None)
     assert policy == make_policy("priced", half_life="inf") == make_policy("priced")
     state = run_compiled(
-        Run(setting_1, policy, 400, checkpoints(400)), streams(3, 0), new_watch()
+        Run(setting_1, policy, 400, checkpoints(400)), streams(3, 0), new_control()
     ).state
     assert np.array_equal(state.feedbacks, state.played)
     assert np.array_equal(state.awake_counts, np.round(state.awake_counts))
@@ -155,7 +155,7 @@ def test_exploration_is_a_chance(wrong):
 def test_both_engines_explore_alike(setting_1, name):
     run = Run(setting_1, make_policy(name, exploration=0.4), 300, checkpoints(300))
     fast, plain = (
-        engine(run, streams(3, 0), new_watch()) for engine in (run_compiled, run_reference)
+        engine(run, streams(3, 0), new_control()) for engine in (run_compiled, run_reference)
     )
     assert np.array_equal(fast.state.played, plain.state.played)
 
@@ -163,6 +163,6 @@ def test_both_engines_explore_alike(setting_1, name):
 def test_who_explores_always_plays_everybody_alike():
     environment = Environment(Problem(4, plays=1), means=[0.1, 0.2, 0.3, 0.9])
     run = Run(environment, make_policy("thompson", exploration=1.0), 8_000, checkpoints(8_000))
-    played = run_compiled(run, streams(1, 0), new_watch()).state.played
+    played = run_compiled(run, streams(1, 0), new_control()).state.played
     # Four standard deviations of 8,000 rounds with chance 1/4.
     assert np.abs(played - 2_000).max() < 4 * math.sqrt(1_500)

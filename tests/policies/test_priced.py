@@ -136,7 +136,8 @@ def test_its_constants_are_those_of_the_problem():
     found = make_policy("priced").constants(PolicySetup(problem))
     assert (found.eta, found.plays_each) == (0.0, 0.2)
     assert found.worth == pytest.approx([3 * 0.3 / 0.2, 3 * 0.3 / 0.4] + [3.0] * 8)
-    found = make_policy("priced", eta=7).constants(PolicySetup(Problem(2, plays=5, weights=0.0)))
+    problem = Problem.of_arms_left(("a", "b"), 5, 0.0, 0.0)
+    found = make_policy("priced", eta=7).constants(PolicySetup(problem))
     assert (found.eta, found.plays_each, found.worth.tolist()) == (7.0, 1.0, [1.0, 1.0])
 
 

@@ -1,6 +1,6 @@
 """Any order, repetition and loss of events gives the same totals on every store.
 
-A machine sends the same commands to a clerk on each kind of store and to a model in plain Python,
+The same commands go to an executor on each kind of store and to a model in plain Python,
 which knows nothing of agents, arrays or logs. All arms that are awake can be played, so that what
 is chosen is certain.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -20,15 +21,19 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from evenhand.learner.arm_table import first_table
+from evenhand.problem import Problem
 from evenhand.service.engine.commands import (
     CancelDecision,
     ChangeArm,
+    CreateBandit,
     Decide,
     ExpireOverdue,
     JoinArm,
     RetireArm,
     Tell,
 )
+from evenhand.service.engine.config_version import first_config
 from evenhand.service.engine.counters import to_plain
 from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.problems import ProblemError
@@ -44,7 +49,6 @@ from evenhand.service.stores import open_store
 from evenhand.service.upkeep.compaction import compact
 from evenhand.service.upkeep.recount import verify
 from evenhand.service.views.lookup import find_bandit
-from tests.service.bandits import create
 
 ARMS = ("a", "b", "c", "d")
 IDS = tuple("12345678")
@@ -173,13 +177,16 @@ class Precompiler(RuleBasedStateMachine):
         self.model = Model()
         self.restart()
         rule_ = FeedbackRule(TIMEOUT, 0.0)
-        body = BanditBody([ArmBody(arm, floor=0.2) for arm in ARMS[:3]], plays=9, feedback=rule_)
-        self.send(create("shelf", body))
+        body = BanditBody([ArmBody(arm, floor=0.2) for arm in ARMS[:3]], plays=3, feedback=rule_)
+        # As after arms have left: all that are awake are always chosen.
+        table = first_table(Problem.of_arms_left(tuple(ARMS[:3]), 9, 1.0, 0.2))
+        config = msgspec.structs.replace(first_config(body), table=table)
+        self.send(CreateBandit("shelf", body, config))
 
     def send(self, *commands):
         """Carry out commands everywhere; the answers are the same."""
         found = []
-        for executor in self.clerks:
+        for executor in self.executors:
             answers = executor.execute(commands)
             found.append(
                 [
@@ -193,7 +200,7 @@ class Precompiler(RuleBasedStateMachine):
     @rule()
     def restart(self):
         """Nothing is in memory that is not in the store."""
-        self.clerks = [CommandExecutor(store, now=lambda: self.now) for store in self.stores]
+        self.executors = [CommandExecutor(store, now=lambda: self.now) for store in self.stores]
 
     @rule(id_=st.sampled_from(IDS), awake=st.none() | st.sets(st.sampled_from(ARMS)).map(sorted))
     def ask(self, id_, awake):
@@ -247,7 +254,7 @@ class Precompiler(RuleBasedStateMachine):
     @rule(id_=st.sampled_from(IDS))
     def lose(self, id_):
         """A batch whose transaction fails has not happened."""
-        for executor, store in zip(self.clerks, self.stores, strict=True):
+        for executor, store in zip(self.executors, self.stores, strict=True):
             store.transaction, kept = lost(store.transaction), store.transaction
             with pytest.raises(PowerCutError):
                 executor.execute([Decide("shelf", id_, None, False), CancelDecision("shelf", id_)])

@@ -22,7 +22,7 @@ from evenhand.files._environment import environment_from
 from evenhand.files.describe import describe_environment
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 
 PROBLEM = Problem(["a", "b", "c"], plays=1, floors=[0.1, 0.1, 0.1])
 FIRST, LATER = [0.9, 0.5, 0.1], [0.1, 0.5, 0.9]
@@ -44,7 +44,7 @@ def test_both_engines_change_alike(name):
     )
     run = Run(environment, make_policy(name), 300, checkpoints(300), delay=3)
     fast, plain = (
-        engine(run, streams(3, 0), new_watch()) for engine in (run_compiled, run_reference)
+        engine(run, streams(3, 0), new_control()) for engine in (run_compiled, run_reference)
     )
     for found, wanted in zip(fast.state, plain.state, strict=True):
         assert np.array_equal(found, wanted)

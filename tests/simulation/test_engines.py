@@ -12,7 +12,7 @@ from evenhand.policies import Policy
 from evenhand.policies.registry import BUILT_IN
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, new_watch, streams
+from evenhand.simulation.run import Run, new_control, streams
 
 FORMS = {"debt": ("cumulative", "reflected"), "rewards": ("fractional", "binarised")}
 ROUNDS = 120
@@ -30,14 +30,15 @@ def random_environment(arms, plays, availability, rewards=None):
     rng = np.random.default_rng(arms)
     mean = availability if isinstance(availability, float) else 0.2
     floors = rng.uniform(0, 0.8, arms) * mean * min(1.0, plays / arms)
-    problem = Problem(arms, plays, rng.uniform(0.5, 2, arms), floors)
+    names = tuple(str(1 + i) for i in range(arms))
+    problem = Problem.of_arms_left(names, plays, rng.uniform(0.5, 2, arms), floors)
     return Environment(problem, rng.uniform(size=arms), availability, rewards or Beta(8))
 
 
 def assert_same_bits(run, seed=3):
     one, two = streams(seed, 0), streams(seed, 0)
-    compiled = run_compiled(run, one, new_watch())
-    reference = run_reference(run, two, new_watch())
+    compiled = run_compiled(run, one, new_control())
+    reference = run_reference(run, two, new_control())
     assert np.array_equal(compiled.expected, reference.expected)
     assert np.array_equal(compiled.realised, reference.realised)
     for name, array in reference.state._asdict().items():
@@ -115,7 +116,9 @@ def test_no_policy_plays_a_sleeping_arm_or_more_than_plays(policy):
     weights = 10.0 ** -np.arange(6)
     problem = Problem(6, plays=2, floors=0.3 * trace.mean(axis=0), weights=weights)
     environment = Environment(problem, 1.0, Trace(trace))
-    record = run_compiled(Run(environment, policy, 60, every_round(60)), streams(1, 0), new_watch())
+    record = run_compiled(
+        Run(environment, policy, 60, every_round(60)), streams(1, 0), new_control()
+    )
     steps = np.diff(record.expected, prepend=0.0)
     for step, awake in zip(steps, trace, strict=True):
         # With weights 1, .1, .01, ... the digits of a round's reward name the arms played.
@@ -129,7 +132,7 @@ def test_thompson_is_tscsf_b_without_debts_and_ucb_is_lfg(setting_1):
     def totals(name, **parameters):
         policy = make_policy(name, **parameters)
         run = Run(setting_1, policy, 500, every_round(500))
-        return run_compiled(run, streams(2, 0), new_watch()).expected
+        return run_compiled(run, streams(2, 0), new_control()).expected
 
     assert np.array_equal(totals("thompson"), totals("tscsf-b", eta=float("inf")))
     assert np.array_equal(totals("ucb"), totals("lfg", eta=float("inf")))

@@ -204,8 +204,8 @@ def test_ctrl_c_stops_running_engines_at_once(setting_1, monkeypatch):
 def test_an_error_inside_an_engine_reaches_the_caller(setting_1, monkeypatch):
     calls = []
 
-    def broken(run, streams, watch):
-        if not watch.stop[0]:
+    def broken(run, streams, control):
+        if not control.stop[0]:
             calls.append(1)
             raise ZeroDivisionError("inside")
 

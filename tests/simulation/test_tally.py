@@ -19,9 +19,9 @@ from evenhand import (
     make_policy,
     simulate,
 )
-from evenhand.results.anytime import Marks
+from evenhand.results.anytime import AnytimeSettings
 from evenhand.simulation import _engine, _tally
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 from tests.simulation.test_engines import assert_same_bits
 
 ROUNDS = 700
@@ -49,7 +49,7 @@ def played_by(run, monkeypatch):
         _tally.count_moment(tally, floors, chosen, count, rounds)
 
     monkeypatch.setattr(_engine, "count_moment", watched)
-    record = _engine.run_reference(run, streams(3, 0), new_watch())
+    record = _engine.run_reference(run, streams(3, 0), new_control())
     return table, record.moments(run.environment.problem.floors)
 
 
@@ -62,7 +62,10 @@ def gaps_of(column):
 
 @pytest.mark.parametrize("name", environments())
 @pytest.mark.parametrize("policy", ["tscsf-b", "lfg", "priced", "uniform"])
-@pytest.mark.parametrize("marks", [Marks(0, 0.5, 1), Marks(100, 3.0, 70), Marks(699, 0.0, 700)])
+@pytest.mark.parametrize(
+    "marks",
+    [AnytimeSettings(0, 0.5, 1), AnytimeSettings(100, 3.0, 70), AnytimeSettings(699, 0.0, 700)],
+)
 def test_figures_are_those_of_all_that_was_chosen(name, policy, marks, monkeypatch):
     environment = environments()[name]
     anytime = Anytime(**marks._asdict())
@@ -142,7 +145,8 @@ def test_only_an_anytime_says_how_to_measure(given, setting_1):
 
 def test_room_does_not_grow_with_the_horizon():
     small, large = (
-        _tally.new_tally(Anytime().marks(horizon), arms=20) for horizon in (10_000, 10_000_000)
+        _tally.new_tally(Anytime().settings_for(horizon), arms=20)
+        for horizon in (10_000, 10_000_000)
     )
     assert sum(np.size(part) for part in large) == sum(np.size(part) for part in small)
 

@@ -19,7 +19,7 @@ from evenhand.core.provenance import matching_versions
 from evenhand.sweeps import _dask as dask
 from evenhand.sweeps._tasks import Task, play_task
 from evenhand.sweeps._versions import VersionError, check_versions
-from evenhand.sweeps.backends import Borrowed, Dask, Processes, Threads, open_backend
+from evenhand.sweeps.backends import Dask, ExternalExecutor, Processes, Threads, open_backend
 from evenhand.sweeps.run import conduct
 from tests.sweeps.conftest import with_a_deadly_one
 
@@ -64,9 +64,9 @@ class Edited:
 
 def test_a_task_that_kills_the_workers_of_a_cluster_is_found_out(grid, tmp_path):
     small = with_a_deadly_one(2)
-    board, _ = conduct(small, tmp_path / "out", lambda: Dask(None, 2), resume=False)
-    assert [failure.cell for failure in board.given_up] == ["deadly | lfg | T=50"]
-    assert board.runs_done == 4
+    progress, _ = conduct(small, tmp_path / "out", lambda: Dask(None, 2), resume=False)
+    assert [failure.cell for failure in progress.given_up] == ["deadly | lfg | T=50"]
+    assert progress.runs_done == 4
 
 
 def test_one_worker_several_and_a_cluster_give_the_same_tables(grid, tmp_path, small_tasks):
@@ -88,8 +88,8 @@ def test_one_worker_several_and_a_cluster_give_the_same_tables(grid, tmp_path, s
 
 def test_a_borrowed_executor_says_how_many_workers_it_has():
     with ThreadPoolExecutor(7) as pool:
-        assert Borrowed(pool).workers() == 7
-        assert Borrowed(pool, 3).workers() == 3
+        assert ExternalExecutor(pool).workers() == 7
+        assert ExternalExecutor(pool, 3).workers() == 3
 
 
 def test_a_pool_that_forks_is_refused_and_one_that_spawns_is_not(grid, tmp_path):
@@ -126,7 +126,7 @@ def test_options_that_do_not_fit_together_are_refused(given, message):
 def test_threads_that_nobody_waits_for_stop_within_a_round(tmp_path):
     grid = Grid({"x": Generated(5, 2, 0.9, 1)}, ["tscsf-b"], 10**12)
 
-    def impatient(board):
+    def impatient(progress):
         raise KeyboardInterrupt
 
     start = time.monotonic()

@@ -11,14 +11,14 @@ from evenhand.sweeps.backends import Processes
 from evenhand.sweeps.forecast import forecast, probe
 from evenhand.sweeps.run import conduct
 from tests.sweeps.conftest import FILE
-from tests.sweeps.test_scheduler import TOO_MUCH
+from tests.sweeps.test_runner import TOO_MUCH
 
 
 def test_an_estimate_is_of_the_right_order(load, tmp_path):
     grid = load(FILE.replace("[50, 200]", "[20_000]"))
     found = forecast(grid, [range(grid.runs)])
-    board, _ = conduct(grid, tmp_path / "out", lambda: Processes(1), resume=False)
-    assert board.busy / 3 < found.seconds < 3 * board.busy
+    progress, _ = conduct(grid, tmp_path / "out", lambda: Processes(1), resume=False)
+    assert progress.busy / 3 < found.seconds < 3 * progress.busy
     assert found.warnings == []
 
 

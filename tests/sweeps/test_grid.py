@@ -49,11 +49,11 @@ def test_everything_is_crossed(grid):
 
 def test_cells_are_numbered_instances_first_then_policies_then_horizons(grid):
     cells = [grid.cell(number) for number in range(grid.cells)]
-    assert len({str(cell.place) for cell in cells}) == grid.cells
-    assert str(cells[0].place) == "setting 1 | tscsf-b eta=1 surplus=inf | T=50"
-    assert str(cells[1].place) == "setting 1 | tscsf-b eta=1 surplus=inf | T=200"
-    assert str(cells[2].place) == "setting 1 | tscsf-b eta=1 surplus=0 | T=50"
-    assert str(cells[10].place).startswith("random tightness=0.5 seed=0 |")
+    assert len({str(cell.cell_id) for cell in cells}) == grid.cells
+    assert str(cells[0].cell_id) == "setting 1 | tscsf-b eta=1 surplus=inf | T=50"
+    assert str(cells[1].cell_id) == "setting 1 | tscsf-b eta=1 surplus=inf | T=200"
+    assert str(cells[2].cell_id) == "setting 1 | tscsf-b eta=1 surplus=0 | T=50"
+    assert str(cells[10].cell_id).startswith("random tightness=0.5 seed=0 |")
     assert sum(cell.horizon for cell in cells) * grid.replications == grid.rounds
 
 
@@ -217,7 +217,7 @@ def test_a_grid_is_made_of_environments_policies_and_horizons():
         checkpoints=(5, 6),
     )
     assert (grid.cells, grid.runs) == (8, 24)
-    assert str(grid.cell(7).place) == "drawn | rival | T=20"
+    assert str(grid.cell(7).cell_id) == "drawn | rival | T=20"
     assert grid.describe()["checkpoints"] == [5, 6]
 
 
@@ -293,8 +293,8 @@ def test_limits_leave_cells_out_and_the_numbers_have_no_gaps():
         [10, 20],
         limits={"y": {"policies": ["priced"], "horizons": [5]}, "z": {"policies": ["ucb"]}},
     )
-    places = [str(grid.cell(number).place) for number in range(grid.cells)]
-    assert places[6:] == ["y | priced | T=5", "z | ucb | T=10", "z | ucb | T=20"]
+    cell_ids = [str(grid.cell(number).cell_id) for number in range(grid.cells)]
+    assert cell_ids[6:] == ["y | priced | T=5", "z | ucb | T=10", "z | ucb | T=20"]
     assert grid.rounds == 3 * 30 + 5 + 30
     assert list(grid.numbering.of("z")) == [7, 8]
 

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from evenhand import Generated
 from evenhand.sweeps import Grid
-from evenhand.sweeps._speed import LEAST_SECONDS, MOST_TASKS, TASK_SECONDS, Cutter, Speed, guess
+from evenhand.sweeps._speed import (
+    LEAST_SECONDS,
+    MOST_TASKS,
+    TASK_SECONDS,
+    Speed,
+    TaskSplitter,
+    guess,
+)
 
 
 def grid_of(instances=3, horizons=(100,), replications=10):
@@ -16,10 +23,10 @@ def grid_of(instances=3, horizons=(100,), replications=10):
     return Grid(made, ["lfg", "uniform"], horizons, replications, seed=1)
 
 
-def cut_all(cutter, workers=2):
+def cut_all(splitter, workers=2):
     tasks = []
-    while pieces := cutter.cut(workers):
-        tasks.append(pieces)
+    while spans := splitter.cut(workers):
+        tasks.append(spans)
     return tasks
 
 
@@ -35,10 +42,10 @@ def test_every_missing_run_is_cut_once_and_tasks_hold_neighbours(edges, workers,
     for number in range(grid.cells):
         speed.learn(grid.cell(number), 1, each)
     runs = []
-    for pieces in cut_all(Cutter(grid, missing, speed), workers):
-        numbers = [n for p in pieces for n in range(p.first, p.first + p.runs)]
+    for spans in cut_all(TaskSplitter(grid, missing, speed), workers):
+        numbers = [n for p in spans for n in range(p.first, p.first + p.runs)]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        assert all(p.first == p.cell.number * grid.replications + p.start for p in pieces)
+        assert all(p.first == p.cell.number * grid.replications + p.start for p in spans)
         assert any(set(numbers) <= set(gap) for gap in missing)
         runs += numbers
     assert runs == [run for gap in missing for run in gap]
@@ -49,8 +56,8 @@ def test_tasks_take_a_second_or_more_whatever_the_cells_are(each):
     grid, speed = grid_of(instances=30, replications=300), Speed()
     for number in range(grid.cells):
         speed.learn(grid.cell(number), 1, each)
-    tasks = cut_all(Cutter(grid, [range(grid.runs)], speed))
-    seconds = [each * sum(piece.runs for piece in pieces) for pieces in tasks]
+    tasks = cut_all(TaskSplitter(grid, [range(grid.runs)], speed))
+    seconds = [each * sum(span.runs for span in spans) for spans in tasks]
     assert all(0.999 * LEAST_SECONDS <= taken <= TASK_SECONDS + each for taken in seconds[:-1])
     assert max(seconds) >= TASK_SECONDS
     assert (
@@ -63,14 +70,16 @@ def test_a_run_that_takes_longer_is_a_task_of_its_own():
     for number in range(grid.cells):
         speed.learn(grid.cell(number), 1, 60.0)
     assert all(
-        [piece.runs for piece in pieces] == [1]
-        for pieces in cut_all(Cutter(grid, [range(grid.runs)], speed))
+        [span.runs for span in spans] == [1]
+        for spans in cut_all(TaskSplitter(grid, [range(grid.runs)], speed))
     )
 
 
 def test_a_huge_sweep_has_longer_tasks_rather_than_more():
     grid, speed = grid_of(horizons=(100_000_000,), replications=30_000), Speed()
-    assert len(cut_all(Cutter(grid, [range(grid.runs)], speed), workers=100)) < 1.5 * MOST_TASKS
+    assert (
+        len(cut_all(TaskSplitter(grid, [range(grid.runs)], speed), workers=100)) < 1.5 * MOST_TASKS
+    )
 
 
 def test_speed_is_learned_by_kind_and_corrects_the_guesses_of_others():

@@ -17,7 +17,14 @@ from evenhand.core.schema import carried, copied
 from evenhand.errors import FeedbackError, InputError, SnapshotError
 from evenhand.learner.arm_table import kept_arms
 from evenhand.learner.awake import awake_indices, packed
-from evenhand.learner.decision import Decision, DecisionRecord, Reason, Receipt, awaited
+from evenhand.learner.decision import (
+    Decision,
+    DecisionRecord,
+    Reason,
+    Receipt,
+    awaited,
+    id_of,
+)
 from evenhand.learner.engine import Compiled
 from evenhand.learner.feedback import END_WORDS, rule_on
 from evenhand.learner.learner import Learner
@@ -56,7 +63,7 @@ class Agent:
     >>> decision = agent.ask(awake=["news", "arts"])
     >>> decision.chosen
     ('news', 'arts')
-    >>> agent.tell(decision.id, {"arts": 1.0}).learned
+    >>> agent.tell(decision, {"arts": 1.0}).learned
     ('arts',)
     >>> agent.tell(decision.id, {"arts": 1.0}).repeated
     ('arts',)
@@ -133,8 +140,10 @@ class Agent:
             record.reasons = reasons(basis)
         return Decision(record.number, record.round, chosen, record.reasons or (), (arms, here))
 
-    def tell(self, decision_id: int | str, rewards: Mapping[str, float]) -> Receipt:
-        """Learn the rewards of some or all arms of a decision; in any order, once each.
+    def tell(self, decision: Decision | int | str, rewards: Mapping[str, float]) -> Receipt:
+        """Learn the rewards of some or all arms of a decision, given as such or by its id.
+
+        Rewards may come in any order, and are learned once each.
 
         Telling the same again changes nothing, and the receipt says so; so it does of feedback on
         a decision that has expired, or that is so old that it has been forgotten.
@@ -146,6 +155,7 @@ class Agent:
             [0, 1], or one that contradicts an earlier value. Nothing is learned then, not even the
             valid part.
         """
+        decision_id = id_of(decision)
         with self._lock:
             plain = self._log.plain_feedback(decision_id, rewards)
             if plain is not None and self._learned_at_once(*plain):
@@ -160,7 +170,7 @@ class Agent:
             record = self._log.records[int(decision_id)]
             return self._take_in(decision_id, record, ruling.news, ruling.repeated)
 
-    def cancel(self, decision_id: int | str) -> None:
+    def cancel(self, decision: Decision | int | str) -> None:
         """Cancel a decision that was never shown: it is as if it had not been made.
 
         Clock, plays, awake counts and debts go back; the random numbers that it drew are gone. What
@@ -173,11 +183,11 @@ class Agent:
             If anything has been heard of it, or it was cancelled, has expired or is forgotten.
         """
         with self._lock:
-            record = self._log.unheard(decision_id, "cancel")
+            record = self._log.unheard(id_of(decision), "cancel")
             self._learner.cancel(record, self._log.later_than(record.number))
             record.end = "cancelled"
 
-    def expire(self, decision_id: int | str, reward: float | None = None) -> Receipt:
+    def expire(self, decision: Decision | int | str, reward: float | None = None) -> Receipt:
         """Await no more feedback on a decision.
 
         The arms of which nothing was heard count as nothing, or as having returned ``reward``.
@@ -189,6 +199,7 @@ class Agent:
             If the decision was cancelled, has expired before or is forgotten.
         """
         default = None if reward is None else check_number("reward", reward)
+        decision_id = id_of(decision)
         with self._lock:
             record = self._log.remembered(decision_id)
             if record.end:
@@ -201,7 +212,7 @@ class Agent:
                 return Receipt(decision_id, (), expired=waiting)
             return self._take_in(decision_id, record, dict.fromkeys(waiting, default), ())
 
-    def explain(self, decision_id: int | str) -> tuple[Reason, ...]:
+    def explain(self, decision: Decision | int | str) -> tuple[Reason, ...]:
         """Return the reasons of a decision that was asked for with ``explain=True``.
 
         Raises
@@ -210,10 +221,11 @@ class Agent:
             If the decision is unknown or forgotten, or was made without reasons.
         """
         with self._lock:
-            record = self._log.remembered(decision_id)
+            record = self._log.remembered(id_of(decision))
         if record.reasons is None:
             raise FeedbackError(
-                f"decision to explain must have been asked for with explain=True, got {decision_id}"
+                "decision to explain must have been asked for with explain=True, "
+                f"got {record.number}"
             )
         return record.reasons
 
@@ -325,7 +337,7 @@ class Agent:
         with self._lock:
             learner = self._learner
             return snapshot.write(
-                snapshot.Pieces(
+                snapshot.SnapshotParts(
                     learner.policy,
                     learner.horizon,
                     learner.table,
@@ -341,16 +353,14 @@ class Agent:
     @classmethod
     def restore(cls, text: str, *, compiled: Compiled = "auto") -> Agent:
         """Return the agent that a snapshot holds; it goes on with exactly the same decisions."""
-        pieces = snapshot.read(text)
+        parts = snapshot.read(text)
         try:
-            agent = cls(
-                pieces.table.problem, pieces.policy, horizon=pieces.horizon, compiled=compiled
-            )
+            agent = cls(parts.table.problem, parts.policy, horizon=parts.horizon, compiled=compiled)
         except InputError as error:
             raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
-        agent._learner.adopt(pieces.table, pieces.state, pieces.memory)
-        agent._learner.rng, agent._learner.decisions = pieces.rng, pieces.log.latest
-        agent._base, agent._early, agent._log = pieces.base, pieces.early, pieces.log
+        agent._learner.adopt(parts.table, parts.state, parts.memory)
+        agent._learner.rng, agent._learner.decisions = parts.rng, parts.log.latest
+        agent._base, agent._early, agent._log = parts.base, parts.early, parts.log
         return agent
 
     def _learned_at_once(self, record: DecisionRecord, rewards: list[float]) -> bool:

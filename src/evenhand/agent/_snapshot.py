@@ -27,7 +27,7 @@ from evenhand.policies.policy import plain
 FORM = Form("evenhand agent", 5)
 
 
-class Pieces(NamedTuple):
+class SnapshotParts(NamedTuple):
     """All that an agent is made of."""
 
     policy: Policy
@@ -41,22 +41,22 @@ class Pieces(NamedTuple):
     rng: Random
 
 
-def write(pieces: Pieces) -> str:
+def write(parts: SnapshotParts) -> str:
     """Return the pieces as JSON; floats are written so that they come back exactly."""
-    policy = pieces.policy
+    policy = parts.policy
     if registered_policies().get(policy.name) is not type(policy):
         fail("policy of an agent to snapshot", "a registered one", policy.name)
     document = FORM.write(
         {
             "policy": {"name": policy.name, "parameters": plain(policy.parameters())},
-            "horizon": pieces.horizon,
-            "table": table_columns(pieces.table),
-            "state": to_lists(pieces.state),
-            "exchanged": to_lists(pieces.base),
-            "memory": to_lists(pieces.memory),
-            "early": [_plain(deltas) for deltas in pieces.early],
-            "log": log_columns(pieces.log, pieces.table),
-            "random": pieces.rng.bit_generator.state,
+            "horizon": parts.horizon,
+            "table": table_columns(parts.table),
+            "state": to_lists(parts.state),
+            "exchanged": to_lists(parts.base),
+            "memory": to_lists(parts.memory),
+            "early": [_plain(deltas) for deltas in parts.early],
+            "log": log_columns(parts.log, parts.table),
+            "random": parts.rng.bit_generator.state,
         }
     )
     try:
@@ -65,7 +65,7 @@ def write(pieces: Pieces) -> str:
         fail("what an agent remembers", "made of finite numbers to be written", "others")
 
 
-def read(text: str) -> Pieces:
+def read(text: str) -> SnapshotParts:
     """Return the pieces that :func:`write` wrote."""
     try:
         document = json.loads(text)
@@ -98,7 +98,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _pieces(document: dict[str, Any]) -> Pieces:
+def _pieces(document: dict[str, Any]) -> SnapshotParts:
     rng = np.random.default_rng()
     rng.bit_generator.state = document["random"]
     policy = make_policy(document["policy"]["name"], **document["policy"]["parameters"])
@@ -116,7 +116,7 @@ def _pieces(document: dict[str, Any]) -> Pieces:
         memory = from_lists(policy.memory, document["memory"], arms)
     early = [_deltas(line) for line in document["early"]]
     log = log_from(document["log"], table)
-    return Pieces(policy, document["horizon"], table, state, base, memory, early, log, rng)
+    return SnapshotParts(policy, document["horizon"], table, state, base, memory, early, log, rng)
 
 
 def _plain(deltas: Deltas) -> dict[str, Any]:

@@ -53,13 +53,13 @@ def compare(
     )
     check_floors(settings)
     grid = grid_of(file.stem, settings)
-    machine = sweeping.Machine(backend, workers, scheduler).check()
+    options = sweeping.BackendOptions(backend, workers, scheduler).check()
     unwritten = None
     try:
-        outcome = sweeping.play_grid(grid, out, machine, resume=resume, any_version=any_version)
+        outcome = sweeping.play_grid(grid, out, options, resume=resume, any_version=any_version)
     except UnwritableError as error:
-        unwritten, outcome = error, sweeping.play_grid(grid, None, machine)
-    sweeping.tell_failures(outcome.board)
+        unwritten, outcome = error, sweeping.play_grid(grid, None, options)
+    sweeping.tell_failures(outcome.progress)
     sweeping.tell_versions(outcome.results)
     results = outcome.results.results(file.stem, grid.horizons[0])
     rows = spots(results)
@@ -73,10 +73,10 @@ def compare(
     if unwritten is not None:
         raise unwritten
     if out is not None:
-        with staged(out, COMPARED) as place:
-            write_text(place / COMPARED, to_json(document))
-            figures.save(figures.frontier(rows, file.stem), place / "frontier")
-    if outcome.board.given_up:
+        with staged(out, COMPARED) as staged_folder:
+            write_text(staged_folder / COMPARED, to_json(document))
+            figures.save(figures.frontier(rows, file.stem), staged_folder / "frontier")
+    if outcome.progress.given_up:
         raise typer.Exit(sweeping.FAILED)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from typing import NamedTuple
 
 import numpy as np
 import typer
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from rich.markup import escape
 from rich.table import Table
 
@@ -23,34 +24,39 @@ from evenhand.problem import Problem
 from evenhand.simulation import simulate
 from evenhand.simulation.runner import available_cores
 
-REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?\s*([^;]*)")
-EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)['\"]")
 OWN, WRONG = "evenhand", "[red]"
 FOR_DEVELOPERS = ("dev", "docs")
 
 
 class Needed(NamedTuple):
-    """A package that an extra needs: which versions, and which is there, if any."""
+    """A package that an extra needs: which versions, and which one is installed, if any."""
 
     package: str
-    wanted: str
+    wanted: SpecifierSet
     found: str | None
+
+    @property
+    def too_old(self) -> bool:
+        """Whether the installed version is not one of the wanted ones."""
+        return self.found is not None and not self.wanted.contains(self.found, prereleases=True)
 
 
 def needed() -> dict[str, list[Needed]]:
-    """Return what every extra needs by its name, what is always needed first, as ``core``.
+    """Return what every extra needs by its name; what is always needed comes first, as ``core``.
 
     >>> [one.package for one in needed()["gym"]]
     ['gymnasium']
     """
+    names = [*(metadata(OWN).get_all("Provides-Extra") or []), ""]
     extras: dict[str, list[Needed]] = {"core": []}
-    for line in requires(OWN) or []:
-        match, extra = REQUIREMENT.match(line), EXTRA.search(line)
-        name = extra[1] if extra else "core"
-        if match is None or match[1] == OWN or name in FOR_DEVELOPERS:
-            continue
-        part = Needed(match[1], match[2].strip(), installed(match[1]))
-        extras.setdefault(name, []).append(part)
+    for requirement in map(Requirement, requires(OWN) or []):
+        marker = requirement.marker
+        users = [name for name in names if marker is None or marker.evaluate({"extra": name})]
+        for name in ["core"] if "" in users else users:
+            if requirement.name != OWN and name not in FOR_DEVELOPERS:
+                found = installed(requirement.name)
+                part = Needed(requirement.name, requirement.specifier, found)
+                extras.setdefault(name, []).append(part)
     return extras
 
 
@@ -84,26 +90,8 @@ def doctor() -> None:
     for words, said in found.items():
         table.add_row(words, said)
     print_table(table)
-    old = any(
-        part.found and not new_enough(part.found, part.wanted)
-        for parts in needed().values()
-        for part in parts
-    )
+    old = any(part.too_old for parts in needed().values() for part in parts)
     raise typer.Exit(1 if old or any(said.startswith(WRONG) for said in found.values()) else 0)
-
-
-def new_enough(found: str, wanted: str) -> bool:
-    """Say whether a version is at least the wanted one.
-
-    >>> new_enough("2.10.1", ">=2.9"), new_enough("0.60", ">=0.61"), new_enough("1.0", "")
-    (True, False, True)
-    """
-    least = re.search(r">=\s*([\d.]+)", wanted)
-    return least is None or _numbers(found) >= _numbers(least[1])
-
-
-def _numbers(words: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", words)]
 
 
 def packages_table(extras: dict[str, list[Needed]]) -> Table:
@@ -113,9 +101,9 @@ def packages_table(extras: dict[str, list[Needed]]) -> Table:
     for part in parts:
         users = ", ".join(name for name, needs in extras.items() if part in needs)
         found = part.found or "[yellow]not installed[/yellow]"
-        if part.found and not new_enough(part.found, part.wanted):
+        if part.too_old:
             found = f"{WRONG}{part.found}, too old[/red]"
-        table.add_row(part.package, part.wanted, found, users)
+        table.add_row(part.package, str(part.wanted), found, users)
     return table
 
 

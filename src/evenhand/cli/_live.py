@@ -12,7 +12,7 @@ from rich.text import Text
 
 from evenhand.cli._screen import errors, say
 from evenhand.core.plain import short_number
-from evenhand.sweeps.board import Board, CellState
+from evenhand.sweeps.progress import CellState, SweepProgress
 
 LINE_SECONDS = 30.0
 REFRESH_SECONDS = 0.25
@@ -36,34 +36,35 @@ class LiveTable:
         if self._live is not None:
             self._live.stop()
 
-    def look(self, board: Board) -> None:
+    def look(self, progress: SweepProgress) -> None:
         """Show how things are, if it is time to."""
         pause = LINE_SECONDS if self._live is None else REFRESH_SECONDS
         if time.monotonic() - self._shown < pause:
             return
         self._shown = time.monotonic()
         if self._live is None:
-            say(errors, state_line(board))
+            say(errors, state_line(progress))
         else:
             lines = max(errors.size.height - AROUND, 3)
-            cells = board.cells(lines)
-            more = Text(f"... and {board.grid.cells - len(cells):,} more cells", style="dim")
-            shown = Group(cell_table(cells), more, Text(state_line(board)))
+            cells = progress.cells(lines)
+            more = Text(f"... and {progress.grid.cells - len(cells):,} more cells", style="dim")
+            shown = Group(cell_table(cells), more, Text(state_line(progress)))
             self._live.update(shown, refresh=True)
 
 
-def state_line(board: Board) -> str:
+def state_line(progress: SweepProgress) -> str:
     """Return the whole in one line."""
-    grid, left = board.grid, board.seconds_left
-    workers = f"{board.workers} workers" if board.workers else "no workers there"
-    if board.workers and not board.rounds:
+    grid, left = progress.grid, progress.seconds_left
+    workers = f"{progress.workers} workers" if progress.workers else "no workers there"
+    if progress.workers and not progress.rounds:
         workers += " starting"
     parts = [
-        f"{board.cells_done:,} of {grid.cells:,} cells, {board.runs_done:,} of {grid.runs:,} runs",
+        f"{progress.cells_done:,} of {grid.cells:,} cells, "
+        f"{progress.runs_done:,} of {grid.runs:,} runs",
         workers,
-        f"{short_number(board.rounds_per_second)} rounds/s",
-        f"{board.failures} failures",
-        f"{clock(board.elapsed)} so far",
+        f"{short_number(progress.rounds_per_second)} rounds/s",
+        f"{progress.failures} failures",
+        f"{clock(progress.elapsed)} so far",
     ]
     return " | ".join(parts if left is None else [*parts, f"{clock(left)} left"])
 

@@ -49,7 +49,7 @@ def sample(
     seed: Annotated[int, typer.Option(help="Seed of the generator.")] = 1,
 ) -> None:
     """Write a generated sample in the ml-20m file format; it is not MovieLens."""
-    ml.write_sample(folder, ratings=ratings, seed=seed)
+    ml.write_synthetic(folder, ratings=ratings, seed=seed)
     screen.print(f"{ratings:,} generated ratings in {folder}", markup=False, soft_wrap=True)
 
 
@@ -87,10 +87,10 @@ def run(
         else:
             show(outcome)
         if out is not None:
-            with staged(out, PROVENANCE_FILE) as place:
-                outcome.results.save(place)
-                write_text(place / "movies.json", to_json(outcome.as_json()))
-                draw_movies(place / "figures", outcome.results, data.note)
+            with staged(out, PROVENANCE_FILE) as staged_folder:
+                outcome.results.save(staged_folder)
+                write_text(staged_folder / "movies.json", to_json(outcome.as_json()))
+                draw_movies(staged_folder / "figures", outcome.results, data.note)
 
 
 def _data(

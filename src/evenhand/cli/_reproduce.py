@@ -15,7 +15,7 @@ from evenhand.lab import paper
 from evenhand.lab.judging import RunSize
 from evenhand.lab.paper.settings import note_of
 from evenhand.sweeps import Grid, SweepResults
-from evenhand.sweeps.board import Failure
+from evenhand.sweeps.progress import Failure
 
 IDS = ", ".join([*paper.experiments(RunSize()), "movies"])
 
@@ -47,7 +47,7 @@ def reproduce(
 
     Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
     """
-    machine, size = sweeping.Machine(backend, workers, scheduler).check(), RunSize(quick)
+    options, size = sweeping.BackendOptions(backend, workers, scheduler).check(), RunSize(quick)
     shown, needed = paper.claims_of(size, claim or ())
     failed: list[Failure] = []
 
@@ -55,14 +55,14 @@ def reproduce(
         outcome = sweeping.play_grid(
             grid,
             folder,
-            machine,
+            options,
             resume=True,
             any_version=any_version,
             only=only,
             again="the same command",
         )
-        failed.extend(outcome.board.given_up)
-        sweeping.tell_failures(outcome.board)
+        failed.extend(outcome.progress.given_up)
+        sweeping.tell_failures(outcome.progress)
         sweeping.tell_versions(outcome.results)
         return outcome.results
 

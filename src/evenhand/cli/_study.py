@@ -33,14 +33,14 @@ def study(
     any_version: sweeping.AnyVersionOption = False,
 ) -> None:
     """Compare all policies on random feasible instances of many worlds; say who wins where."""
-    machine = sweeping.Machine(backend, workers, scheduler).check()
+    options = sweeping.BackendOptions(backend, workers, scheduler).check()
     scope = _games.Scope(instances, horizon, replications)
     everybody, scores = _games.policies(scope), list[Score]()
     for name, (grid, played) in _games.grids_of(scope, _games.games(scope)).items():
         folder = None if out is None else out / name
-        outcome = sweeping.play_grid(grid, folder, machine, resume=resume, any_version=any_version)
-        if outcome.board.given_up:
-            sweeping.tell_failures(outcome.board)
+        outcome = sweeping.play_grid(grid, folder, options, resume=resume, any_version=any_version)
+        if outcome.progress.given_up:
+            sweeping.tell_failures(outcome.progress)
             raise typer.Exit(sweeping.FAILED)
         sweeping.tell_versions(outcome.results)
         scores += scores_of(played, everybody, outcome.results)

@@ -16,9 +16,9 @@ from evenhand.errors import InputError
 from evenhand.simulation.runner import worker_count
 from evenhand.sweeps import Grid, SweepResults
 from evenhand.sweeps import folder as disk
-from evenhand.sweeps.board import Board
-from evenhand.sweeps.cells import Place
+from evenhand.sweeps.cells import CellId
 from evenhand.sweeps.forecast import Forecast, forecast
+from evenhand.sweeps.progress import SweepProgress
 
 MANY_CELLS = 20
 
@@ -45,15 +45,17 @@ def sweep(
     grid = Grid.load(file)
     if engine is not None and backend is not None:
         raise InputError("--engine must be left out: --backend says the same")
-    machine = sweeping.Machine(backend or engine or "local", workers, scheduler).check()
+    options = sweeping.BackendOptions(backend or engine or "local", workers, scheduler).check()
     if dry_run:
         plan(grid, out if resume else None, worker_count(workers), any_version=any_version)
         return
     if out is None:
         raise InputError("sweep must have --out DIR, a folder for the results")
-    board, results = sweeping.play_grid(grid, out, machine, resume=resume, any_version=any_version)
-    show(board, results)
-    if board.given_up:
+    progress, results = sweeping.play_grid(
+        grid, out, options, resume=resume, any_version=any_version
+    )
+    show(progress, results)
+    if progress.given_up:
         raise typer.Exit(sweeping.FAILED)
 
 
@@ -89,22 +91,22 @@ def show_plan(grid: Grid, found: Forecast) -> None:
         cell = grid.cell(number)
         seconds = found.speed.seconds(cell) * grid.replications
         rounds = cell.horizon * grid.replications
-        table.add_row(Text(str(cell.place)), f"{rounds:,}", f"{seconds:,.2f}")
+        table.add_row(Text(str(cell.cell_id)), f"{rounds:,}", f"{seconds:,.2f}")
     print_table(table)
     if grid.cells > MANY_CELLS:
         screen.print(f"... and {grid.cells - MANY_CELLS:,} more cells")
     screen.print()
 
 
-def show(board: Board, results: SweepResults) -> None:
+def show(progress: SweepProgress, results: SweepResults) -> None:
     """Print how a sweep has ended."""
-    grid, out = board.grid, results.folder
+    grid, out = progress.grid, results.folder
     speed = (
-        f"{board.rounds:,} rounds now in {clock(board.elapsed)}, "
-        f"{board.rounds_per_second:,.0f} rounds per second"
+        f"{progress.rounds:,} rounds now in {clock(progress.elapsed)}, "
+        f"{progress.rounds_per_second:,.0f} rounds per second"
     )
-    played = speed if board.rounds else "nothing was played now"
-    say(screen, f"{board.cells_done:,} of {grid.cells:,} cells complete, {played}")
+    played = speed if progress.rounds else "nothing was played now"
+    say(screen, f"{progress.cells_done:,} of {grid.cells:,} cells complete, {played}")
     if results.runs_done:
         screen.print()
         print_table(summary_table(results.summary().head(MANY_CELLS).to_dicts()))
@@ -112,7 +114,7 @@ def show(board: Board, results: SweepResults) -> None:
             screen.print(f"... and {grid.cells - MANY_CELLS:,} more cells")
         screen.print()
         say(screen, f"Results are in {out}; for all of them as a page: evenhand report {out}")
-    sweeping.tell_failures(board)
+    sweeping.tell_failures(progress)
     sweeping.tell_versions(results)
 
 
@@ -123,7 +125,7 @@ def summary_table(lines: list[dict[str, Any]]) -> Table:
     for column in ("regret", "± 95%", "shortfall", "kept"):
         table.add_column(column, justify="right")
     for line in lines:
-        cell = Place(line["cell"], line["instance"], line["label"], line["horizon"])
+        cell = CellId(line["cell"], line["instance"], line["label"], line["horizon"])
         known = line["regret"] is not None
         regret = f"{line['regret']:.5f}" if known else "infeasible"
         margin = f"{line['margin']:.5f}" if known and line["margin"] is not None else ""

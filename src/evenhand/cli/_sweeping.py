@@ -14,7 +14,7 @@ from evenhand.errors import InputError
 from evenhand.sweeps import Grid, SweepResults
 from evenhand.sweeps import folder as disk
 from evenhand.sweeps.backends import Backend, check_backend, open_backend
-from evenhand.sweeps.board import Board
+from evenhand.sweeps.progress import SweepProgress
 from evenhand.sweeps.run import Outcome, conduct, conduct_in_memory
 
 FAILED = 4
@@ -34,14 +34,14 @@ AnyVersionOption = Annotated[
 ]
 
 
-class Machine(NamedTuple):
+class BackendOptions(NamedTuple):
     """Where a grid is to be played."""
 
     backend: str
     workers: int | None = None
     scheduler: str | None = None
 
-    def check(self) -> Machine:
+    def check(self) -> BackendOptions:
         """Complain about options that do not fit together."""
         check_backend(self.backend, self.workers, self.scheduler)
         return self
@@ -54,7 +54,7 @@ class Machine(NamedTuple):
 def play_grid(
     grid: Grid,
     folder: Path | None,
-    machine: Machine,
+    options: BackendOptions,
     *,
     resume: bool = False,
     any_version: bool = False,
@@ -67,11 +67,11 @@ def play_grid(
     try:
         with LiveTable() as live:
             if folder is None:
-                return conduct_in_memory(grid, machine.open, look=live.look)
+                return conduct_in_memory(grid, options.open, look=live.look)
             return conduct(
                 grid,
                 folder,
-                machine.open,
+                options.open,
                 resume=resume,
                 any_version=any_version,
                 look=live.look,
@@ -84,17 +84,17 @@ def play_grid(
         raise
 
 
-def tell_failures(board: Board) -> None:
+def tell_failures(progress: SweepProgress) -> None:
     """Say what was given up, on standard error."""
-    for failure in board.given_up[:MANY_FAILURES]:
+    for failure in progress.given_up[:MANY_FAILURES]:
         first, last = failure.replications
         say(
             errors,
             f"failed {failure.tries} times: {failure.cell}, replications {first} to {last}: "
             f"{failure.error}",
         )
-    if len(board.given_up) > MANY_FAILURES:
-        more = len(board.given_up) - MANY_FAILURES
+    if len(progress.given_up) > MANY_FAILURES:
+        more = len(progress.given_up) - MANY_FAILURES
         say(errors, f"... and {more:,} more in {disk.FAILURES}")
 
 

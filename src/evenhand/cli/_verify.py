@@ -33,15 +33,15 @@ def verify(
 
     Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
     """
-    machine, size = sweeping.Machine(backend, workers, scheduler).check(), RunSize(quick)
+    options, size = sweeping.BackendOptions(backend, workers, scheduler).check(), RunSize(quick)
 
     def play(grid: Grid, folder: Path) -> SweepResults:
         outcome = sweeping.play_grid(
-            grid, folder, machine, resume=True, any_version=any_version, again="the same command"
+            grid, folder, options, resume=True, any_version=any_version, again="the same command"
         )
-        sweeping.tell_failures(outcome.board)
+        sweeping.tell_failures(outcome.progress)
         sweeping.tell_versions(outcome.results)
-        if outcome.board.given_up:
+        if outcome.progress.given_up:
             raise typer.Exit(sweeping.FAILED)
         return outcome.results
 

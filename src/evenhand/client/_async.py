@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from evenhand.client import _calls as calls
-from evenhand.client._delivery import Telling
+from evenhand.client._delivery import FeedbackSender
 from evenhand.core.extras import load
 from evenhand.errors import ServiceError
 from evenhand.learner.decision import Decision
@@ -17,7 +17,7 @@ from evenhand.learner.decision import Decision
 log = logging.getLogger(__name__)
 
 
-class AsyncClient(Telling):
+class AsyncClient(FeedbackSender):
     """Asks the service for decisions and tells it what they returned; as :class:`Client` does.
 
     Parameters
@@ -121,11 +121,11 @@ class AsyncClient(Telling):
 
     async def bandits(self) -> list[str]:
         """Return the names of all bandits."""
-        return list((await self._made(calls.Call("GET", "/v1/bandits")))["bandits"])
+        return list((await self._made(calls.HttpCall("GET", "/v1/bandits")))["bandits"])
 
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Make any other call of the API, as ``/docs`` of the service describes it."""
-        return await self._made(calls.Call(method, path, body))
+        return await self._made(calls.HttpCall(method, path, body))
 
     async def close(self) -> None:
         """Deliver what can be delivered, and let go of the connections."""
@@ -151,9 +151,9 @@ class AsyncClient(Telling):
     ) -> None:
         await self.close()
 
-    async def _made(self, call: calls.Call) -> Any:
+    async def _made(self, call: calls.HttpCall) -> Any:
         """Make a call, again and again while it fails in passing and patience lasts."""
-        attempts = calls.Attempts(self._patience)
+        attempts = calls.Retries(self._patience)
         while True:
             try:
                 answer = await self._http.request(

@@ -24,7 +24,7 @@ NOT_FOUND = 404
 ANY_NUMBER = Limits(-1e300)
 
 
-class Call(NamedTuple):
+class HttpCall(NamedTuple):
     """A request."""
 
     method: str
@@ -42,7 +42,7 @@ def headers_of(key: str | None) -> dict[str, str]:
     return {} if key is None else {"Authorization": f"Bearer {key}"}
 
 
-def bandit_call(method: str, bandit: str, *parts: str, **more: Any) -> Call:
+def bandit_call(method: str, bandit: str, *parts: str, **more: Any) -> HttpCall:
     """Return a call about a bandit.
 
     >>> bandit_call("GET", "shelf", "arms", "rock/pop").path
@@ -52,7 +52,7 @@ def bandit_call(method: str, bandit: str, *parts: str, **more: Any) -> Call:
         if part in (".", ".."):
             fail("name in an address", "no step of it, such as '.' or '..'", part)
     names = "/".join(quote(part, safe="") for part in (bandit, *parts))
-    return Call(method, f"/v1/bandits/{names}", **more)
+    return HttpCall(method, f"/v1/bandits/{names}", **more)
 
 
 def create_call(
@@ -61,7 +61,7 @@ def create_call(
     plays: int,
     policy: str | Mapping[str, Any] | None,
     feedback: Mapping[str, Any] | None,
-) -> Call:
+) -> HttpCall:
     """Return the call that creates a bandit; an arm may be a name alone."""
     body: dict[str, Any] = {
         "arms": [{"name": arm} if isinstance(arm, str) else dict(arm) for arm in arms],
@@ -74,7 +74,7 @@ def create_call(
     return bandit_call("PUT", bandit, body=body)
 
 
-def ask_call(bandit: str, awake: Iterable[str] | None, explain: bool, id_: str | None) -> Call:
+def ask_call(bandit: str, awake: Iterable[str] | None, explain: bool, id_: str | None) -> HttpCall:
     """Return the call that asks for a decision, under an id of its own."""
     body: dict[str, Any] = {"id": uuid4().hex if id_ is None else id_}
     if awake is not None:
@@ -98,7 +98,7 @@ def id_of(decision: str | Decision) -> str:
     return id_
 
 
-class Attempts:
+class Retries:
     """When a call that fails in passing is made again, for as long as patience lasts."""
 
     def __init__(self, patience: float) -> None:
@@ -146,7 +146,7 @@ def parsed(answer: Any) -> Any:
         return answer.text
 
 
-class Buffer:
+class FeedbackBuffer:
     """Feedback that has not been delivered yet, in the order in which it came."""
 
     def __init__(self, size: int) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from evenhand.client import _calls as calls
-from evenhand.client._delivery import Telling
+from evenhand.client._delivery import FeedbackSender
 from evenhand.core.extras import load
 from evenhand.errors import ServiceError
 from evenhand.learner.decision import Decision
@@ -18,7 +18,7 @@ from evenhand.learner.decision import Decision
 log = logging.getLogger(__name__)
 
 
-class Client(Telling):
+class Client(FeedbackSender):
     """Asks the service for decisions and tells it what they returned; for any number of threads.
 
     What fails in passing (no server, no database, too many requests) is tried again for as long as
@@ -131,11 +131,11 @@ class Client(Telling):
 
     def bandits(self) -> list[str]:
         """Return the names of all bandits."""
-        return list(self._made(calls.Call("GET", "/v1/bandits"))["bandits"])
+        return list(self._made(calls.HttpCall("GET", "/v1/bandits"))["bandits"])
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Make any other call of the API, as ``/docs`` of the service describes it."""
-        return self._made(calls.Call(method, path, body))
+        return self._made(calls.HttpCall(method, path, body))
 
     def close(self) -> None:
         """Deliver what can be delivered, and let go of the connections."""
@@ -161,9 +161,9 @@ class Client(Telling):
     ) -> None:
         self.close()
 
-    def _made(self, call: calls.Call) -> Any:
+    def _made(self, call: calls.HttpCall) -> Any:
         """Make a call, again and again while it fails in passing and patience lasts."""
-        attempts = calls.Attempts(self._patience)
+        attempts = calls.Retries(self._patience)
         while True:
             try:
                 answer = self._http.request(

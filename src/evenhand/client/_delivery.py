@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.client._calls import Buffer, Call, bandit_call
+from evenhand.client._calls import FeedbackBuffer, HttpCall, bandit_call
 from evenhand.errors import ServiceError
 
 MOST_ITEMS = 500
@@ -31,11 +31,11 @@ class Delivery:
     """
 
     def __init__(self, size: int) -> None:
-        self.buffer, self._most = Buffer(size), MOST_ITEMS
+        self.buffer, self._most = FeedbackBuffer(size), MOST_ITEMS
         self.outcomes: Counter[str] = Counter()
         self.refused: deque[dict[str, Any]] = deque(maxlen=KEPT)
 
-    def next_call(self) -> tuple[Call, list[dict[str, Any]]]:
+    def next_call(self) -> tuple[HttpCall, list[dict[str, Any]]]:
         """Return the call that delivers the oldest items."""
         bandit, items = self.buffer.first(self._most)
         return bandit_call("POST", bandit, "feedback", body={"items": items}), items
@@ -69,7 +69,7 @@ class Delivery:
         log.warning("feedback was not used: %s", result)
 
 
-class Telling:
+class FeedbackSender:
     """What both clients know of feedback that is under way."""
 
     def __init__(self, patience: float, buffer: int) -> None:

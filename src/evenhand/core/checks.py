@@ -7,9 +7,10 @@ message names the thing, the rule and the value.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import PurePath
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -66,7 +67,7 @@ def brief(value: object) -> str:
     ("'alien'", '0...', 'an int that cannot be written')
     """
     try:
-        text = repr(value)
+        text = repr(str(value) if isinstance(value, PurePath) else value)
     except Exception:
         return f"an {type(value).__name__} that cannot be written"
     return text if len(text) <= LONG else f"{text[:LONG]}..."
@@ -121,8 +122,11 @@ def check_per_arm(
     limits: Limits = FRACTION,
     *,
     owner: str = "arm",
+    missing: float | None = None,
 ) -> Floats:
-    """Return one read-only float per arm (or other owner); a scalar stands for all of them.
+    """Return one read-only float per arm (or other owner); a number stands for all of them.
+
+    A mapping from names may be given where ``missing`` says what counts for the others.
 
     >>> check_per_arm("floor", ("a", "b"), 0.25)
     array([0.25, 0.25])
@@ -133,6 +137,9 @@ def check_per_arm(
     """
     if isinstance(values, np.ndarray):
         values = values.tolist()
+    if isinstance(values, Mapping) and missing is not None:
+        check_known(f"{owner} with a {thing}", values, arms)
+        values = [values.get(arm, missing) for arm in arms]
     given = list(values) if isinstance(values, list | tuple) else [values] * len(arms)
     if len(given) != len(arms):
         fail(thing, f"one number, or one for each of {len(arms)} {owner}s", f"{len(given)} numbers")

@@ -18,6 +18,7 @@ EXTRAS = {
     "matplotlib": "lab",
     "msgspec": "service",
     "numba": "lab",
+    "packaging": "lab",
     "polars": "lab",
     "prometheus_client": "service",
     "psycopg": "postgres",
@@ -53,5 +54,5 @@ def extras_named() -> Iterator[None]:
         extra = EXTRAS[package]
         raise MissingExtra(
             f"this needs the package {package!r}, which comes with the extra {extra!r}: "
-            f"pip install 'evenhand[{extra}]'"
+            f"run pip install '.[{extra}]' in a clone of evenhand"
         ) from None

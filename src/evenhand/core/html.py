@@ -54,7 +54,7 @@ ul.numbers { margin: 0; padding-left: 1rem; font-variant-numeric: tabular-nums; 
 """
 
 
-class Field(NamedTuple):
+class TableCell(NamedTuple):
     """A cell of a table: ready-made HTML, and a style class if any."""
 
     html: str
@@ -86,7 +86,7 @@ def page(title: str, lead: str, sections: Sequence[Section], banner: str = "") -
 
 
 def table(
-    headings: Sequence[str], rows: Sequence[Sequence[Field | str]], *, style: str = ""
+    headings: Sequence[str], rows: Sequence[Sequence[TableCell | str]], *, style: str = ""
 ) -> str:
     """Return a table that turns into cards on a narrow screen; strings are escaped.
 
@@ -96,7 +96,7 @@ def table(
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = ""
     for row in rows:
-        cells = [Field(escape(cell)) if isinstance(cell, str) else cell for cell in row]
+        cells = [TableCell(escape(cell)) if isinstance(cell, str) else cell for cell in row]
         body += "<tr>" + "".join(
             f'<td data-head="{escape(heading)}" class="{cell.style}">{cell.html}</td>'
             for heading, cell in zip(headings, cells, strict=True)
@@ -105,9 +105,9 @@ def table(
     return f'<table class="{style}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def bullets(lines: Sequence[str]) -> Field:
+def bullets(lines: Sequence[str]) -> TableCell:
     """Return a cell with one line below the other."""
-    return Field(
+    return TableCell(
         '<ul class="numbers">' + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
     )
 

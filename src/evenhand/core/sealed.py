@@ -68,22 +68,22 @@ def check_seal(content: bytes) -> str:
     ...
     evenhand.errors.InputError: its checksum is not that of its content: it was changed or damaged
     """
-    place = content.rfind(KEY) + len(KEY)
-    seal = content[place : place + len(BLANK)]
-    if place < len(KEY) or len(seal) < len(BLANK):
+    offset = content.rfind(KEY) + len(KEY)
+    seal = content[offset : offset + len(BLANK)]
+    if offset < len(KEY) or len(seal) < len(BLANK):
         raise InputError("it carries no checksum: it is damaged, or no file of this version")
-    if _digest(content, place) != seal:
+    if _digest(content, offset) != seal:
         raise InputError("its checksum is not that of its content: it was changed or damaged")
     return seal.decode()
 
 
 def _sealed(content: bytes) -> bytes:
-    place = content.rfind(KEY) + len(KEY)
-    return content[:place] + _digest(content, place) + content[place + len(BLANK) :]
+    offset = content.rfind(KEY) + len(KEY)
+    return content[:offset] + _digest(content, offset) + content[offset + len(BLANK) :]
 
 
-def _digest(content: bytes, place: int) -> bytes:
-    digest = hashlib.sha256(content[:place])
+def _digest(content: bytes, offset: int) -> bytes:
+    digest = hashlib.sha256(content[:offset])
     digest.update(BLANK)
-    digest.update(content[place + len(BLANK) :])
+    digest.update(content[offset + len(BLANK) :])
     return digest.hexdigest().encode()

@@ -26,7 +26,7 @@ def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     """
     with check_writable(folder):
         check_free(folder, overwrite=overwrite)
-        new = [place for place in (folder, *folder.parents) if not place.exists()]
+        new = [path for path in (folder, *folder.parents) if not path.exists()]
         lock = _locked(folder)
     try:
         check_free(folder, overwrite=overwrite)
@@ -34,8 +34,8 @@ def claimed(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     finally:
         _unlock(lock, folder)
         with suppress(OSError):
-            for place in new:
-                place.rmdir()
+            for path in new:
+                path.rmdir()
 
 
 def _locked(folder: Path) -> BaseFileLock:
@@ -91,13 +91,13 @@ class UnwritableError(InputError):
 
 
 @contextmanager
-def check_writable(place: Path) -> Iterator[None]:
+def check_writable(path: Path) -> Iterator[None]:
     """Say in one line what the system has against writing here: no room, no right, no such name."""
     try:
         yield
     except OSError as error:
         raise UnwritableError(
-            f"output must be in a writable place with room, got {str(place)!r}: "
+            f"output must be in a writable place with room, got {str(path)!r}: "
             f"{error.strerror or error}"
         ) from None
 
@@ -127,35 +127,35 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def write_set(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files that belong together; the last one vouches for the others."""
-    with staged(folder, list(files)[-1]) as place:
+    with staged(folder, list(files)[-1]) as temporary:
         for name, content in files.items():
-            write_bytes(place / name, content)
+            write_bytes(temporary / name, content)
 
 
 @contextmanager
 def staged(folder: Path, last: str) -> Iterator[Path]:
-    """Give a place for files that belong together; they move into the folder when all are there.
+    """Give a temporary folder for files that belong together; they move when all are there.
 
     If anything goes wrong before that, a full disk for instance, the folder is as it was. One of
     them vouches for the others: it leaves first and comes last, so that a set which is interrupted
     in between has none.
     """
-    place = folder / f".{secrets.token_hex(4)}"
+    temporary = folder / f".{secrets.token_hex(4)}"
     with check_writable(folder):
-        place.mkdir()
+        temporary.mkdir()
     try:
-        yield place
+        yield temporary
         with check_writable(folder):
             (folder / last).unlink(missing_ok=True)
-            for path in sorted(place.iterdir(), key=lambda path: path.name == last):
+            for path in sorted(temporary.iterdir(), key=lambda path: path.name == last):
                 path.replace(folder / path.name)
             _sync(folder)
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _neighbour(target: Path, content: bytes) -> Path:
-    """Write the content beside the place where it belongs, and see to it that it is on disk."""
+    """Write the content to a temporary file beside the target, and flush it to the disk."""
     if target.exists() and not target.is_file():
         raise InputError(f"output must go into a file, got {str(target)!r}")
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -46,11 +46,11 @@ def floor_bars(results: Results, lines: Sequence[Line], title: str, note: str = 
     """Draw each arm's rate under each policy as a bar, with the floor marked across the arm."""
     figure, axes = new(3.0, note)
     width = 0.8 / len(lines)
-    places = np.arange(len(results.arms))
+    indices = np.arange(len(results.arms))
     for number, line in enumerate(lines):
         rates = list(results.rates(line.label).values())
         axes.bar(
-            places + (number - (len(lines) - 1) / 2) * width,
+            indices + (number - (len(lines) - 1) / 2) * width,
             rates,
             width,
             color=colour(line.policy),
@@ -60,9 +60,9 @@ def floor_bars(results: Results, lines: Sequence[Line], title: str, note: str = 
             linewidth=0.4,
             label=line.words,
         )
-    axes.hlines(results.floors, places - 0.45, places + 0.45, color="black", label="floor")
+    axes.hlines(results.floors, indices - 0.45, indices + 0.45, color="black", label="floor")
     axes.set(xlabel="arm", ylabel="fraction of rounds played", title=title)
-    axes.set_xticks(places, short_names(results.arms))
+    axes.set_xticks(indices, short_names(results.arms))
     legend_below(figure, axes, columns=2)
     return figure
 
@@ -77,11 +77,11 @@ def estimate_marks(
 ) -> Figure:
     """Draw what policies believe of each arm beside the truth, which is a line across the arm."""
     figure, axes = new(3.0, note)
-    places = np.arange(len(arms))
+    indices = np.arange(len(arms))
     for number, (line, values) in enumerate(estimates):
         shift = (number - (len(estimates) - 1) / 2) * 0.16
         axes.plot(
-            places + shift,
+            indices + shift,
             values,
             "o" if line.style == "-" else "D",
             color=colour(line.policy),
@@ -89,9 +89,9 @@ def estimate_marks(
             markersize=4,
             label=line.words,
         )
-    axes.hlines(truth, places - 0.4, places + 0.4, color="black", linewidth=0.9, label="truth")
+    axes.hlines(truth, indices - 0.4, indices + 0.4, color="black", linewidth=0.9, label="truth")
     axes.set(ylabel="mean reward", title=title)
-    axes.set_xticks(places, short_names(arms))
+    axes.set_xticks(indices, short_names(arms))
     legend_below(figure, axes, columns=2)
     return figure
 

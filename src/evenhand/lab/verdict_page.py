@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from evenhand.core.html import Field, bullets, table
+from evenhand.core.html import TableCell, bullets, table
 from evenhand.lab.judging import Verdict, counted
 from evenhand.lab.measurement import FAILS, HOLDS, OTHER_FORM, UNDECIDED
 
@@ -38,11 +38,11 @@ def plural(word: str, number: int) -> str:
 
 def verdict_table(verdicts: Sequence[Verdict], heading: str, where: str = "") -> str:
     """Return a row for each verdict; the claim opens to show its rule and all measurements."""
-    rows: list[list[Field | str]] = [
+    rows: list[list[TableCell | str]] = [
         [
-            Field(SHORT.get(one.verdict, one.verdict), STYLES[one.verdict]),
-            Field(_claim(one, where)),
-            Field(_deciding(one), "number"),
+            TableCell(SHORT.get(one.verdict, one.verdict), STYLES[one.verdict]),
+            TableCell(_claim(one, where)),
+            TableCell(_deciding(one), "number"),
         ]
         for one in verdicts
     ]

@@ -121,7 +121,7 @@ def with_arms(
 ) -> ArmTable:
     """Return the table with new arms, to whom nothing is owed for the time before."""
     before = table.problem
-    problem = Problem(
+    problem = Problem.of_arms_left(
         (*before.arms, *names),
         before.plays,
         np.append(before.weights, check_per_arm("weight", names, weight, WEIGHT)),
@@ -150,7 +150,7 @@ def without_arms(table: ArmTable, names: Sequence[str]) -> ArmTable:
     if not left.size:
         fail("the arm to retire", "one of several", before.arms[0])
     names = [before.arms[i] for i in left]
-    problem = Problem(names, before.plays, before.weights[left], before.floors[left])
+    problem = Problem.of_arms_left(names, before.plays, before.weights[left], before.floors[left])
     return make_table(problem, carried(table.arrays, left), carried(table.clock, left))
 
 
@@ -173,7 +173,7 @@ def with_values(
         floors[indices] = check_per_arm("floor", names, floor)
     if weight is not None:
         weights[indices] = check_per_arm("weight", names, weight, WEIGHT)
-    problem = Problem(before.arms, before.plays, weights, floors)
+    problem = Problem.of_arms_left(before.arms, before.plays, weights, floors)
     arrays, clock = table.arrays, table.clock
     other = (floors != before.floors) & ~arrays.paused
     due = np.where(other, plays_due(arrays, slice(None), rounds), clock.due)

@@ -99,6 +99,11 @@ class Decision:
         return self.id, self.round, self.chosen, self.awake, self.reasons
 
 
+def id_of(decision: Decision | int | str) -> int | str:
+    """Return the id of a decision, or the id that was given."""
+    return decision.id if isinstance(decision, Decision) else decision
+
+
 class Receipt(NamedTuple):
     """What became of feedback.
 

@@ -29,7 +29,8 @@ def table_columns(table: ArmTable) -> dict[str, Any]:
 
 def table_from(columns: Mapping[str, Any]) -> ArmTable:
     """Return the table that columns describe."""
-    problem = Problem(*(columns[key] for key in ("arms", "plays", "weights", "floors")))
+    given = (columns[key] for key in ("arms", "plays", "weights", "floors"))
+    problem = Problem.of_arms_left(*given)
     arrays, arms = problem.arrays._asdict(), len(problem.arms)
     for name in (*MOMENTS, "paused"):
         array = np.array(columns[name], dtype=arrays[name].dtype)

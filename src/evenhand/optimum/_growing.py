@@ -20,7 +20,7 @@ SMALLEST_ENTRY = 1e-9
 MOST_PIVOTS = 1_000_000
 
 
-class Answer(NamedTuple):
+class ProgramSolution(NamedTuple):
     """The optimum, the columns' weights, and what a unit of each row costs (at least 0)."""
 
     value: float
@@ -53,7 +53,7 @@ class GrowingProgram:
         used = np.flatnonzero(np.abs(values) > SMALLEST_ENTRY)
         self._highs.addCol(gain, 0.0, math.inf, used.size, self._indices[used], values[used])
 
-    def solve(self, *, afresh: bool = False) -> Answer:
+    def solve(self, *, afresh: bool = False) -> ProgramSolution:
         """Return the optimum over the present columns, from the last basis or afresh.
 
         Where rounding keeps HiGHS from closing, it starts afresh in another way, at last with wider
@@ -68,7 +68,7 @@ class GrowingProgram:
             self._highs.run()
             status = self._highs.getModelStatus()
             if status == _highspy().HighsModelStatus.kOptimal:
-                return self._answer()
+                return self._solution()
             self._start_afresh()
         reason = self._highs.modelStatusToString(status)
         raise EvenhandError(f"HiGHS could not solve the program of the optimum: {reason}")
@@ -77,9 +77,9 @@ class GrowingProgram:
         program, self._highs = self._highs.getLp(), _new_solver()
         self._highs.passModel(program)
 
-    def _answer(self) -> Answer:
+    def _solution(self) -> ProgramSolution:
         solution = self._highs.getSolution()
-        return Answer(
+        return ProgramSolution(
             float(self._highs.getObjectiveValue()),
             np.maximum(solution.col_value, 0.0),
             np.maximum(-np.array(solution.row_dual)[: self._rows], 0.0),

@@ -19,7 +19,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.errors import EvenhandError
-from evenhand.optimum._growing import SMALLEST_ENTRY, Answer, GrowingProgram
+from evenhand.optimum._growing import SMALLEST_ENTRY, GrowingProgram, ProgramSolution
 
 # A gap at which to stop, one that is still accepted as rounding, and the most orders to try.
 GAP, ROUNDING_GAP, MOST_STEPS = 1e-11, 1e-8, 20_000
@@ -91,7 +91,7 @@ class Growth(NamedTuple):
     """
 
     add: Callable[[Floats], None]
-    solve: Callable[[bool], Answer]
+    solve: Callable[[bool], ProgramSolution]
     bounding: Callable[[Floats], tuple[Floats, float]]
 
 
@@ -110,11 +110,11 @@ def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) 
     def add(rates: Floats) -> None:
         program.add(float(scaled @ rates), rates[bound] / own[bound], 1.0)
 
-    def solve(afresh: bool) -> Answer:
+    def solve(afresh: bool) -> ProgramSolution:
         value, weights, duals = program.solve(afresh=afresh)
         prices = np.zeros(values.size)
         prices[bound] = duals / own[bound]
-        return Answer(value, weights[bound.size :], prices)
+        return ProgramSolution(value, weights[bound.size :], prices)
 
     def bounding(prices: Floats) -> tuple[Floats, float]:
         return scaled + prices, float(prices @ floors)
@@ -143,11 +143,11 @@ def widest_mixture(table: Table, floors: Floats) -> Solution:
     def add(rates: Floats) -> None:
         program.add(0.0, rates[bound] / own[bound], 1.0)
 
-    def solve(afresh: bool) -> Answer:
+    def solve(afresh: bool) -> ProgramSolution:
         value, weights, duals = program.solve(afresh=afresh)
         burden = np.zeros(floors.size)
         burden[bound] = duals / own[bound]
-        return Answer(value / scale, weights[1:], burden / (burden @ floors))
+        return ProgramSolution(value / scale, weights[1:], burden / (burden @ floors))
 
     def bounding(burden: Floats) -> tuple[Floats, float]:
         return burden, 0.0

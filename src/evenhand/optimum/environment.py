@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
+from evenhand.core.checks import fail
 from evenhand.environment import Environment
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.optimum.solver import Optimum, solve
@@ -39,6 +40,9 @@ def find_optimum(environment: Environment) -> Optimum:
     >>> best.prices.round(6)
     array([0.  , 0.01, 0.03, 0.04, 0.  , 0.  ])
     """
+    if not isinstance(environment, Environment):
+        rule = "an Environment: the optimum depends on means and availability"
+        fail("environment", rule, environment)
     if environment.changes:
         raise InputError("an environment that changes has an optimum for each of its segments only")
     problem = environment.problem

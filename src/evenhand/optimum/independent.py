@@ -264,15 +264,15 @@ def by_level(entry: Integers) -> Integers:
     >>> by_level(np.array([2, 0, 2, 1])).tolist()
     [1, 3, 0, 2]
     """
-    places = np.zeros(entry.size + 1, dtype=np.int64)
+    starts = np.zeros(entry.size + 1, dtype=np.int64)
     for i in range(entry.size):
-        places[entry[i] + 1] += 1
+        starts[entry[i] + 1] += 1
     for level in range(entry.size):
-        places[level + 1] += places[level]
+        starts[level + 1] += starts[level]
     order = np.empty(entry.size, dtype=np.int64)
     for i in range(entry.size):
-        order[places[entry[i]]] = i
-        places[entry[i]] += 1
+        order[starts[entry[i]]] = i
+        starts[entry[i]] += 1
     return order
 
 

@@ -25,9 +25,9 @@ FEW_ORDERS = 8
 class Mixture(NamedTuple):
     """Blocks of arms with their orders, as flat arrays.
 
-    Arm i is number ``slot[i]`` of block ``block[i]``. Block b starts at place ``start[b]`` and has
+    Arm i is number ``slot[i]`` of block ``block[i]``. Block b starts at rank ``start[b]`` and has
     the orders ``first[b]`` to ``first[b + 1]``; order v has the cumulative weight ``cumulative[v]``
-    within its block and puts slot s at place ``places[offset[v] + s]`` of the block.
+    within its block and puts slot s at rank ``ranks[offset[v] + s]`` of the block.
     """
 
     block: Integers
@@ -36,7 +36,7 @@ class Mixture(NamedTuple):
     first: Integers
     cumulative: Floats
     offset: Integers
-    places: Integers
+    ranks: Integers
 
 
 class Block(NamedTuple):
@@ -47,12 +47,12 @@ class Block(NamedTuple):
     weights: Floats
 
 
-def empty_mixture(arms: int, blocks: int, orders: int, places: int) -> Mixture:
-    """Return a mixture with room for so many blocks, orders and places."""
+def empty_mixture(arms: int, blocks: int, orders: int, ranks: int) -> Mixture:
+    """Return a mixture with room for so many blocks, orders and ranks."""
     block, slot = np.zeros((2, arms), dtype=np.int64)
     start, first = np.zeros((2, blocks + 1), dtype=np.int64)
     offset = np.zeros(orders + 1, dtype=np.int64)
-    listed = np.zeros(places, dtype=np.int64)
+    listed = np.zeros(ranks, dtype=np.int64)
     return Mixture(block, slot, start, first, np.zeros(orders), offset, listed)
 
 
@@ -75,8 +75,8 @@ def add_block(mixture: Any, number: int, arms: Integers, orders: Integers, weigh
     for v in range(orders.shape[0]):
         total += weights[v]
         mixture.cumulative[order] = total
-        for place in range(arms.size):
-            mixture.places[mixture.offset[order] + orders[v, place]] = place
+        for rank in range(arms.size):
+            mixture.ranks[mixture.offset[order] + orders[v, rank]] = rank
         mixture.offset[order + 1] = mixture.offset[order] + arms.size
         order += 1
     for s in range(arms.size):
@@ -150,7 +150,7 @@ def mixture_chances(mixture: Any, awake: Integers, plays: int) -> Floats:
         for v in range(mixture.first[number], mixture.first[number + 1]):
             weight = mixture.cumulative[v] - before
             before = mixture.cumulative[v]
-            ranks = np.argsort(np.argsort(mixture.places[mixture.offset[v] + slots]))
+            ranks = np.argsort(np.argsort(mixture.ranks[mixture.offset[v] + slots]))
             chances[inside] += weight * (ranks < left)
         left = max(left - inside.size, 0)
     return chances

@@ -30,12 +30,12 @@ def score(
         estimates[j] = view.problem.weights[i] * view.samples[j]
     by_estimate = np.argsort(estimates, kind="mergesort")
     order = by_estimate[np.argsort(debts[by_estimate], kind="mergesort")]
-    place = 0
+    rank = 0
     for k in range(order.size):
         j, before = order[k], order[k - 1]
         if k > 0 and (debts[j] != debts[before] or estimates[j] != estimates[before]):
-            place += 1
-        scores[j] = place
+            rank += 1
+        scores[j] = rank
 
 
 @dataclass(frozen=True, kw_only=True)

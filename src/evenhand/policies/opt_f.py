@@ -35,8 +35,8 @@ def score_mixture(scores: Floats, awake: Integers, mixture: Any, rng: Random) ->
     for j in range(awake.size):
         i = awake[j]
         b = mixture.block[i]
-        place = mixture.places[mixture.offset[drawn[b]] + mixture.slot[i]]
-        scores[j] = -(mixture.start[b] + place)
+        rank = mixture.ranks[mixture.offset[drawn[b]] + mixture.slot[i]]
+        scores[j] = -(mixture.start[b] + rank)
 
 
 @dataclass(frozen=True, kw_only=True)

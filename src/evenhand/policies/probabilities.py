@@ -79,8 +79,8 @@ def best_of_numbers(scores: Floats, plays: int) -> Floats:
     known = np.where(np.isnan(scores), -np.inf, scores)
     last = np.partition(known, -plays, axis=-1)[..., -plays, None]
     above, ties = known > last, known == last
-    places = plays - above.sum(axis=-1, keepdims=True)
-    return np.where(above, 1.0, np.where(ties, places / ties.sum(axis=-1, keepdims=True), 0.0))
+    slots = plays - above.sum(axis=-1, keepdims=True)
+    return np.where(above, 1.0, np.where(ties, slots / ties.sum(axis=-1, keepdims=True), 0.0))
 
 
 def best_of_one_seed(offsets: Floats, slopes: Floats, plays: int) -> Floats:
@@ -179,9 +179,9 @@ class Tails:
         slopes = -np.diff(self._values, axis=0) / np.diff(self._nodes, axis=0)
         self._densities[0], self._densities[-1] = slopes[0], slopes[-1]
 
-    def beyond(self, places: Floats) -> Floats:
+    def beyond(self, slots: Floats) -> Floats:
         """Return each distribution's (column's) mass beyond the places in its column."""
-        shares = np.clip((places - self._low) / self._span, 0.0, 1.0)
+        shares = np.clip((slots - self._low) / self._span, 0.0, 1.0)
         at = (np.arccos(1.0 - 2.0 * shares) * (NODES / np.pi)).astype(np.int64)
         at = np.minimum(at, NODES - 1)
         columns = np.arange(self._low.size)

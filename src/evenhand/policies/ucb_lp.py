@@ -44,7 +44,7 @@ class UcbLpMemory(NamedTuple):
     first: Annotated[Integers, ONE_MORE]
     cumulative: Annotated[Floats, Column("arm", derived=True)]
     offset: Annotated[Integers, ONE_MORE]
-    places: Annotated[Integers, Column(most_places, derived=True)]
+    ranks: Annotated[Integers, Column(most_places, derived=True)]
     refresh: Annotated[Integers, Column("one", derived=True)]
 
 

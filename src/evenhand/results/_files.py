@@ -21,7 +21,7 @@ from evenhand.core.sealed import (
 )
 from evenhand.core.storage import claimed, write_set
 from evenhand.errors import InputError
-from evenhand.results.anytime import BY_ARM, Marks, Moments
+from evenhand.results.anytime import BY_ARM, AnytimeSettings, Moments
 
 FORM = Form("evenhand results", 1)
 
@@ -83,7 +83,7 @@ def _fields(heading: dict[str, Any], *tables: Any) -> dict[str, Any]:
         "without_floors": heading.pop("without_floors"),
         "seconds": heading.pop("seconds"),
         "optima": None if optima is None else np.array(optima),
-        "marks": Marks(**marks),
+        "marks": AnytimeSettings(**marks),
         "provenance": heading,
     }
 

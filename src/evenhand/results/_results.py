@@ -16,7 +16,7 @@ from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_known, check_whole
 from evenhand.errors import InputError
 from evenhand.results._files import arms_table, read_results, rounds_table, write_results
-from evenhand.results.anytime import RUN_LISTS, AnytimeFigures, Marks, Moments
+from evenhand.results.anytime import RUN_LISTS, AnytimeFigures, AnytimeSettings, Moments
 
 if TYPE_CHECKING:
     import polars
@@ -96,7 +96,7 @@ class Results:
     seconds: float
     provenance: Mapping[str, Any]
     moments: Moments
-    marks: Marks
+    marks: AnytimeSettings
     optima: Floats | None = None
 
     @classmethod
@@ -180,16 +180,16 @@ class Results:
 
     def anytime(self, label: str) -> AnytimeFigures:
         """Return how a policy stood at every moment, not only at the end."""
-        place, moments, marks = self._index(label), self.moments, self.marks
-        share = moments.behind[place, :, -1] / self.horizon
+        index, moments, marks = self._index(label), self.moments, self.marks
+        share = moments.behind[index, :, -1] / self.horizon
         return AnytimeFigures(
-            largest_debt=_worst(moments.largest_debts[place]),
-            largest_debt_after=_worst(moments.largest_debts_after[place]),
+            largest_debt=_worst(moments.largest_debts[index]),
+            largest_debt_after=_worst(moments.largest_debts_after[index]),
             burn_in=marks.burn_in,
             share_behind=float(share.mean()),
             tolerance=marks.tolerance,
-            longest_gap=self._by_arm(moments.longest_gaps[place]),
-            worst_window_shortfall=_worst(moments.window_shortfalls[place]),
+            longest_gap=self._by_arm(moments.longest_gaps[index]),
+            worst_window_shortfall=_worst(moments.window_shortfalls[index]),
             window=marks.window,
         )
 

@@ -12,7 +12,7 @@ LONGEST_BURN_IN = 1_000
 PART = 10
 
 
-class Marks(NamedTuple):
+class AnytimeSettings(NamedTuple):
     """What the figures of one horizon are measured against."""
 
     burn_in: int
@@ -37,10 +37,10 @@ class Anytime:
 
     Examples
     --------
-    >>> Anytime().marks(20_000)
-    Marks(burn_in=1000, tolerance=3.0, window=2000)
-    >>> Anytime(window=100, tolerance=1).marks(500)
-    Marks(burn_in=50, tolerance=1.0, window=100)
+    >>> Anytime().settings_for(20_000)
+    AnytimeSettings(burn_in=1000, tolerance=3.0, window=2000)
+    >>> Anytime(window=100, tolerance=1).settings_for(500)
+    AnytimeSettings(burn_in=50, tolerance=1.0, window=100)
     """
 
     burn_in: int | None = None
@@ -54,7 +54,7 @@ class Anytime:
         tolerance = check_number("tolerance", self.tolerance, Limits(0.0))
         object.__setattr__(self, "tolerance", tolerance)
 
-    def marks(self, horizon: int) -> Marks:
+    def settings_for(self, horizon: int) -> AnytimeSettings:
         """Return what figures of a horizon are measured against."""
         burn_in = min(LONGEST_BURN_IN, horizon // PART) if self.burn_in is None else self.burn_in
         window = max(horizon // PART, 1) if self.window is None else self.window
@@ -62,7 +62,7 @@ class Anytime:
             fail("burn_in", f"below the horizon, {horizon}", burn_in)
         if window > horizon:
             fail("window", f"at most the horizon, {horizon}", window)
-        return Marks(burn_in, self.tolerance, window)
+        return AnytimeSettings(burn_in, self.tolerance, window)
 
 
 # What they are measured against unless somebody says otherwise.

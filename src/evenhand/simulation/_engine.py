@@ -10,10 +10,10 @@ from evenhand.core.delay import draw_wait
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import learn, round_of
 from evenhand.simulation._tally import count_moment
-from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
+from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
 
 
-def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
+def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
     """Play all rounds, one after the other.
 
     In every round: some arms wake; every arm's reward is drawn; the policy chooses; clock and
@@ -27,14 +27,14 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     expected, realised = 0.0, 0.0
-    place = {int(round_): index for index, round_ in enumerate(run.checkpoints)}
+    index = {int(round_): index for index, round_ in enumerate(run.checkpoints)}
 
     awake, payoffs = own_nature(nature.awake, nature.payoffs)
     changes, starting = nature.changed, defaultdict(list)
     for number, start in enumerate(nature.changed.starts.tolist()):
         starting[start].append(number)
     for now in range(run.horizon):
-        if watch.stop[0]:
+        if control.stop[0]:
             break
         for number in starting.get(now, ()):
             change_nature(awake, payoffs, changes, number)
@@ -54,9 +54,9 @@ def run_reference(run: Run, streams: Streams, watch: Watch) -> Record:
         for i, round_, reward in due.pop(now, ()):
             learn(state, i, reward, round_, options, streams.policy)
 
-        watch.done[0] = now + 1
-        if now + 1 in place:
-            record.expected[place[now + 1]] = expected
-            record.realised[place[now + 1]] = realised
-            record.behind[place[now + 1]] = record.tally.behind[0]
+        control.done[0] = now + 1
+        if now + 1 in index:
+            record.expected[index[now + 1]] = expected
+            record.realised[index[now + 1]] = realised
+            record.behind[index[now + 1]] = record.tally.behind[0]
     return record

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
-from evenhand.results.anytime import Marks, Moments
+from evenhand.results.anytime import AnytimeSettings, Moments
 
 # Windows under way at the same time, and numbers to keep of them, unless there are more arms.
 MOST_WINDOWS = 1_000
@@ -60,7 +60,7 @@ class Tally(NamedTuple):
     behind: Integers
 
 
-def new_tally(marks: Marks, arms: int) -> Tally:
+def new_tally(marks: AnytimeSettings, arms: int) -> Tally:
     """Return a tally before the first round, in which the first window begins."""
     step = step_between(marks.window, arms)
     begun = np.zeros((-(-marks.window // step), arms))

@@ -25,17 +25,19 @@ from evenhand.core.round import StepOptions, learn, play_round, round_of
 from evenhand.core.state import ProblemArrays, State
 from evenhand.policies.policy import Policy
 from evenhand.simulation._tally import Tally, count_moment
-from evenhand.simulation.run import Record, Run, Streams, Watch, new_record
+from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
 
 Totals = tuple[Integers, Floats, Floats, Integers]
 
 
-def run_compiled(run: Run, streams: Streams, watch: Watch) -> Record:
+def run_compiled(run: Run, streams: Streams, control: RunControl) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
-    return play_run(kernel_for(run.policy), run, streams, watch)
+    return play_run(kernel_for(run.policy), run, streams, control)
 
 
-def play_run(kernel: Callable[..., None], run: Run, streams: Streams, watch: Watch) -> Record:
+def play_run(
+    kernel: Callable[..., None], run: Run, streams: Streams, control: RunControl
+) -> Record:
     """Play a run with a compiled :func:`play`."""
     nature = run.environment
     record, problem = new_record(run), nature.problem
@@ -52,7 +54,7 @@ def play_run(kernel: Callable[..., None], run: Run, streams: Streams, watch: Wat
         record.tally,
         (run.checkpoints, record.expected, record.realised, record.behind),
         streams,
-        watch,
+        control,
     )
     return record
 
@@ -71,13 +73,13 @@ def play(
     tally: Tally,
     totals: Totals,
     streams: Streams,
-    watch: Watch,
+    control: RunControl,
 ) -> None:
     """Play all rounds; :mod:`evenhand.simulation._engine` says what each step means.
 
     Feedback under way waits in a heap ordered by (due round, order of sending).
     """
-    done, stop = watch
+    done, stop = control
     values, weights = payoffs.values, problem.weights
     waking, rewarding, delaying, policy = streams
     checkpoints, expected_at, realised_at, behind_at = totals
@@ -85,7 +87,7 @@ def play(
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores = np.empty(arms), np.zeros(arms)
     samples, scratch = np.empty(arms), np.empty(arms)
-    expected, realised, place, sent, turn = 0.0, 0.0, 0, 0, 0
+    expected, realised, index, sent, turn = 0.0, 0.0, 0, 0, 0
     pending = [(0, 0, 0, 0, 0.0)]
     pending.pop()
 
@@ -128,11 +130,11 @@ def play(
                 sent += 1
 
         done[0] = now + 1
-        if now + 1 == checkpoints[place]:
-            expected_at[place] = expected
-            realised_at[place] = realised
-            behind_at[place] = tally.behind[0]
-            place += 1
+        if now + 1 == checkpoints[index]:
+            expected_at[index] = expected
+            realised_at[index] = realised
+            behind_at[index] = tally.behind[0]
+            index += 1
 
 
 def kernel_for(

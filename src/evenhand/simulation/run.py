@@ -65,7 +65,7 @@ def new_record(run: Run) -> Record:
         np.zeros(kept),
         np.zeros(kept, dtype=np.int64),
         new(State, arms),
-        new_tally(run.anytime.marks(run.horizon), arms),
+        new_tally(run.anytime.settings_for(run.horizon), arms),
         run.policy.options.half_life,
     )
 
@@ -96,19 +96,19 @@ class Run:
         return self.policy.constants(setup)
 
 
-class Watch(NamedTuple):
+class RunControl(NamedTuple):
     """Shared with a running engine: the rounds it has done, and a wish to stop (non-zero)."""
 
     done: Integers
     stop: Integers
 
 
-def new_watch() -> Watch:
-    """Return a watch at zero.
+def new_control() -> RunControl:
+    """Return a control at zero.
 
     Only the first entries are used: the others keep two workers' numbers off one cache line.
     """
-    return Watch(np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64))
+    return RunControl(np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64))
 
 
 def streams(seed: int, replication: int) -> Streams:

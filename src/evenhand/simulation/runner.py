@@ -30,14 +30,14 @@ from evenhand.simulation.run import (
     MANY_CHECKPOINTS,
     Record,
     Run,
+    RunControl,
     Streams,
-    Watch,
-    new_watch,
+    new_control,
     streams,
 )
 from evenhand.simulation.run import checkpoints as kept_rounds
 
-Engine = Callable[[Run, Streams, Watch], Record]
+Engine = Callable[[Run, Streams, RunControl], Record]
 EngineName = Literal["compiled", "reference"]
 LOOK_SECONDS = 0.1
 
@@ -100,7 +100,7 @@ def simulate(
     delay = check_delay(delay)
     check_choice("engine", engine, ("compiled", "reference"))
     cores = worker_count(workers)
-    marks = check_anytime(anytime).marks(horizon)
+    marks = check_anytime(anytime).settings_for(horizon)
     first, later = MANY_CHECKPOINTS if checkpoints is None else check_checkpoints(checkpoints)
     kept = kept_rounds(horizon, first, later)
     runs = [Run(environment, policy, horizon, kept, delay, anytime) for policy in labelled.values()]
@@ -108,7 +108,7 @@ def simulate(
     play = load_engine(engine)
     warm_up(play, runs)
     start = time.perf_counter()
-    jobs = [Job(run, seed, r, new_watch()) for run in runs for r in range(replications)]
+    jobs = [Job(run, seed, r, new_control()) for run in runs for r in range(replications)]
     total = sum(job.run.horizon for job in jobs)
     with Progress("simulating", total, wanted=progress is True) as bar:
         listener = bar if isinstance(progress, bool) else progress
@@ -153,18 +153,18 @@ def load_engine(name: EngineName) -> Engine:
 def warm_up(play: Engine, runs: Sequence[Run]) -> None:
     """Compile what the runs need, by playing each one with the wish to stop already made."""
     for run in runs:
-        watch = new_watch()
-        watch.stop[0] = 1
-        play(run, streams(0, 0), watch)
+        control = new_control()
+        control.stop[0] = 1
+        play(run, streams(0, 0), control)
 
 
 class Job(NamedTuple):
-    """One run of one replication, and the watch on it."""
+    """One run of one replication, and its control."""
 
     run: Run
     seed: int
     replication: int
-    watch: Watch
+    control: RunControl
 
 
 def play_all(
@@ -177,11 +177,11 @@ def play_all(
         pending = set(futures)
         while pending:
             _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
-            listener.update(sum(int(job.watch.done[0]) for job in jobs))
+            listener.update(sum(int(job.control.done[0]) for job in jobs))
             _raise_first(futures)
     except BaseException:
         for job in jobs:
-            job.watch.stop[0] = 1
+            job.control.stop[0] = 1
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -189,7 +189,7 @@ def play_all(
 
 
 def _play(play: Engine, job: Job) -> Record:
-    return play(job.run, streams(job.seed, job.replication), job.watch)
+    return play(job.run, streams(job.seed, job.replication), job.control)
 
 
 def _raise_first(futures: Sequence[Future[Record]]) -> None:

@@ -73,8 +73,8 @@ def evenly(members: Sequence[str], most: int) -> list[str]:
     """
     if len(members) <= most:
         return list(members)
-    places = np.rint(np.linspace(0, len(members) - 1, most)).astype(int)
-    return [members[place] for place in places]
+    indices = np.rint(np.linspace(0, len(members) - 1, most)).astype(int)
+    return [members[index] for index in indices]
 
 
 def instance_maps(found: SweepResults, summary: polars.DataFrame, instance: str) -> list[Map]:

@@ -86,7 +86,7 @@ class Dask:
         """Have a task played."""
         return self._executor.submit(play_task, task)
 
-    def tells_of_death(self, error: BaseException) -> bool:
+    def is_worker_death(self, error: BaseException) -> bool:
         """Say yes if the scheduler has given a task up because of its workers."""
         return isinstance(error, self._killed)
 

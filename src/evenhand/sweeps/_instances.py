@@ -1,6 +1,6 @@
-"""The instances of a grid, as they travel to workers and as they are played there.
+"""The instances of a grid, as they are sent to workers and as they are played there.
 
-A given one travels as bytes, a generated one as the numbers it is made of.
+A given one is sent as bytes, a generated one as the numbers it is made of.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from evenhand.simulation.run import checkpoints
 
 
 @dataclass(frozen=True)
-class Given:
-    """An environment, pickled."""
+class PickledEnvironment:
+    """A pickled environment."""
 
     arms: int
     pickled: bytes = field(repr=False)
 
     @classmethod
-    def of(cls, environment: Environment) -> Given:
+    def of(cls, environment: Environment) -> PickledEnvironment:
         """Wrap an environment."""
         return cls(len(environment.problem.arms), pickle.dumps(environment))
 
@@ -35,14 +35,14 @@ class Given:
         return environment
 
 
-Travelling: TypeAlias = Given | Generated
+ShippedInstance: TypeAlias = PickledEnvironment | Generated
 
 
 class Instance(NamedTuple):
     """An instance by name."""
 
     name: str
-    source: Travelling
+    source: ShippedInstance
 
     @property
     def arms(self) -> int:
@@ -51,8 +51,8 @@ class Instance(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How many bytes travel with a task: next to none for what is generated."""
-        return len(self.source.pickled) if isinstance(self.source, Given) else 0
+        """How many bytes are sent with a task; none for a generated one."""
+        return len(self.source.pickled) if isinstance(self.source, PickledEnvironment) else 0
 
 
 class Prepared(NamedTuple):
@@ -66,7 +66,7 @@ class Prepared(NamedTuple):
     optima: Floats | None = None
 
 
-def prepare(source: Travelling, horizon: int, kept: tuple[int, int]) -> Prepared:
+def prepare(source: ShippedInstance, horizon: int, kept: tuple[int, int]) -> Prepared:
     """Build an instance and solve it, once in a process for many tasks.
 
     Only a trace depends on the horizon: it counts as far as it is played; and only a world that
@@ -80,13 +80,13 @@ def prepare(source: Travelling, horizon: int, kept: tuple[int, int]) -> Prepared
 
 
 @lru_cache(maxsize=8)
-def build(source: Travelling) -> Environment:
+def build(source: ShippedInstance) -> Environment:
     """Build an instance."""
     return source.build()
 
 
 @lru_cache(maxsize=8)
-def solved(source: Travelling, horizon: int | None) -> Prepared:
+def solved(source: ShippedInstance, horizon: int | None) -> Prepared:
     """Return an instance, or the first rounds of its trace, with its optimum."""
     environment = build(source)
     if horizon is not None:
@@ -95,7 +95,7 @@ def solved(source: Travelling, horizon: int | None) -> Prepared:
 
 
 @lru_cache(maxsize=8)
-def solved_changes(source: Travelling, horizon: int, kept: tuple[int, int]) -> Prepared:
+def solved_changes(source: ShippedInstance, horizon: int, kept: tuple[int, int]) -> Prepared:
     """Return an instance that changes, with its optimum up to each kept round."""
     environment = build(source)
     return Prepared(environment, *best_up_to(environment, checkpoints(horizon, *kept)))

@@ -32,14 +32,14 @@ class StoredPart(NamedTuple):
     """A part with the runs that it holds: in a file, or in memory."""
 
     runs: range
-    place: Path | bytes
+    location: Path | bytes
 
     def content(self) -> bytes:
         """Return what is in the file, or would be."""
-        return self.place if isinstance(self.place, bytes) else self.place.read_bytes()
+        return self.location if isinstance(self.location, bytes) else self.location.read_bytes()
 
     def __str__(self) -> str:
-        return "a part in memory" if isinstance(self.place, bytes) else repr(str(self.place))
+        return "a part in memory" if isinstance(self.location, bytes) else repr(str(self.location))
 
 
 class Facts(NamedTuple):

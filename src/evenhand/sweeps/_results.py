@@ -20,7 +20,7 @@ from evenhand.results import Results
 from evenhand.results.anytime import RUN_COLUMNS
 from evenhand.sweeps._parts import InstanceRuns, StoredPart, part_schema, read_lines, schema
 from evenhand.sweeps._summary import FOUND, cell_columns, found_columns, parameter_columns
-from evenhand.sweeps.cells import Place, numbering_of
+from evenhand.sweeps.cells import CellId, numbering_of
 from evenhand.sweeps.folder import ABOUT, in_order, named_parts, read_about, read_failures
 from evenhand.sweeps.grid import settings_digest
 
@@ -134,8 +134,10 @@ class SweepResults:
 
     def is_complete(self, instance: str, horizon: int) -> bool:
         """Say whether all cells of an instance at a horizon have all their runs."""
-        cells = [place for place in self._numbering.places(instance) if place.horizon == horizon]
-        return bool(cells) and all(self._covered(place.number) for place in cells)
+        cells = [
+            cell_id for cell_id in self._numbering.cell_ids(instance) if cell_id.horizon == horizon
+        ]
+        return bool(cells) and all(self._covered(cell_id.number) for cell_id in cells)
 
     def _covered(self, cell: int) -> bool:
         """Say whether the parts hold all runs of a cell."""
@@ -162,14 +164,14 @@ class SweepResults:
         if horizon not in horizons:
             raise InputError(f"horizon must be one of {list(horizons)}, got {brief(horizon)}")
         runs = InstanceRuns(self._lines_of(instance))
-        places = [
-            place
-            for place in self._numbering.places(instance)
-            if place.horizon == horizon and len(runs.of(place.number)) == self.replications
+        cell_ids = [
+            cell_id
+            for cell_id in self._numbering.cell_ids(instance)
+            if cell_id.horizon == horizon and len(runs.of(cell_id.number)) == self.replications
         ]
-        if not places:
+        if not cell_ids:
             raise InputError(f"instance {instance!r} must have a complete cell at T={horizon}")
-        return self._put_together(runs, places)
+        return self._put_together(runs, cell_ids)
 
     def summary(self) -> polars.DataFrame:
         """Return one line for each cell that has a run: its settings, and what came of it.
@@ -218,24 +220,24 @@ class SweepResults:
     def _lines(self, instance: str) -> Iterator[dict[str, Any]]:
         """Yield the summary's lines of an instance."""
         runs = InstanceRuns(self._lines_of(instance))
-        for place in self._numbering.places(instance):
-            if runs.of(place.number):
-                results = self._put_together(runs, [place])
+        for cell_id in self._numbering.cell_ids(instance):
+            if runs.of(cell_id.number):
+                results = self._put_together(runs, [cell_id])
                 yield {
-                    **cell_columns(place, self._described[place.instance], results),
-                    **self._parameters[place.label],
-                    "horizon": place.horizon,
-                    **found_columns(results, place.label),
-                    "code": runs.code(place.number),
+                    **cell_columns(cell_id, self._described[cell_id.instance], results),
+                    **self._parameters[cell_id.label],
+                    "horizon": cell_id.horizon,
+                    **found_columns(results, cell_id.label),
+                    "code": runs.code(cell_id.number),
                 }
 
-    def _put_together(self, runs: InstanceRuns, places: Sequence[Place]) -> Results:
+    def _put_together(self, runs: InstanceRuns, cell_ids: Sequence[CellId]) -> Results:
         """Return cells of one instance and horizon as results, as from a simulation."""
-        number = places[0].number
+        number = cell_ids[0].number
         facts, first = runs.facts(number), runs.of(number).start
 
         columns = {
-            name: np.array([runs.values(name, place.number) for place in places])
+            name: np.array([runs.values(name, cell_id.number) for cell_id in cell_ids])
             for name in RUN_COLUMNS
         }
         return Results.of_columns(
@@ -243,15 +245,15 @@ class SweepResults:
             arms=facts.arms,
             floors=facts.floors,
             means=facts.means,
-            labels=tuple(place.label for place in places),
-            policies=tuple(self._names[place.label] for place in places),
+            labels=tuple(cell_id.label for cell_id in cell_ids),
+            policies=tuple(self._names[cell_id.label] for cell_id in cell_ids),
             rounds=facts.rounds,
             with_floors=runs.table["with_floors"][first],
             without_floors=runs.table["without_floors"][first],
             seconds=float("nan"),
             provenance=self.about,
             optima=facts.optima,
-            marks=self._anytime.marks(places[0].horizon),
+            marks=self._anytime.settings_for(cell_ids[0].horizon),
         )
 
 

@@ -1,4 +1,4 @@
-"""How long runs take, and how to cut them into tasks that are worth sending."""
+"""How long runs take, and how to split them into tasks of similar duration."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evenhand.sweeps._tasks import Piece
+from evenhand.sweeps._tasks import ReplicationRange
 from evenhand.sweeps.grid import Cell, Grid
 
 TASK_SECONDS = 2.0
 LEAST_SECONDS = 1.0
-# So many parts can be listed and read in no time.
+# So many parts can be listed and read quickly.
 MOST_TASKS = 10_000
-# An instance travels with each task at, say, 100 MB/s, and that should be 5% of the time at most.
+# An instance is sent with each task at about 100 MB/s, which should take at most 5% of the time.
 BYTES_A_SECOND = 5e6
 # Seconds to start a run, for a round, and for an arm in a round: right to a factor of a few.
 GUESS = (2e-4, 1e-7, 2e-8)
@@ -22,7 +22,7 @@ GUESS = (2e-4, 1e-7, 2e-8)
 Kind = tuple[str, int, int]
 
 
-class Tally(NamedTuple):
+class ObservedRuns(NamedTuple):
     """Runs of a kind that were played, and the seconds they took."""
 
     runs: int
@@ -38,7 +38,7 @@ class Speed:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[Kind, Tally] = {}
+        self._seen: dict[Kind, ObservedRuns] = {}
         self._guessed: dict[str, float] = {}
         self._taken: dict[str, float] = {}
 
@@ -63,9 +63,9 @@ class Speed:
         return cell.policy.name, cell.instance.arms, cell.horizon
 
     def learn(self, cell: Cell, runs: int, seconds: float) -> None:
-        """Take notice of runs that were played."""
-        before = self._seen.get(self.kind(cell), Tally(0, 0.0))
-        self._seen[self.kind(cell)] = Tally(before.runs + runs, before.seconds + seconds)
+        """Update from runs that were played."""
+        before = self._seen.get(self.kind(cell), ObservedRuns(0, 0.0))
+        self._seen[self.kind(cell)] = ObservedRuns(before.runs + runs, before.seconds + seconds)
         name = cell.policy.name
         self._guessed[name] = self._guessed.get(name, 0.0) + guess(cell) * runs
         self._taken[name] = self._taken.get(name, 0.0) + seconds
@@ -77,8 +77,8 @@ def guess(cell: Cell) -> float:
     return start + cell.horizon * (each + each_arm * cell.instance.arms)
 
 
-class Cutter:
-    """Cuts what is missing of a grid into tasks of about the same time.
+class TaskSplitter:
+    """Splits what is missing of a grid into tasks of similar duration.
 
     The time aimed at is :data:`TASK_SECONDS`; more where that would be more than
     :data:`MOST_TASKS` tasks, and less towards the end, so that no worker has to wait for another.
@@ -86,24 +86,24 @@ class Cutter:
 
     def __init__(self, grid: Grid, missing: Sequence[range], speed: Speed) -> None:
         self._speed = speed
-        self._total = sum(guess(piece.cell) * piece.runs for piece in by_cell(grid, missing))
+        self._total = sum(guess(span.cell) * span.runs for span in by_cell(grid, missing))
         self._left = self._total
-        self._pieces = by_cell(grid, missing)
-        self._next = next(self._pieces, None)
+        self._spans = by_cell(grid, missing)
+        self._next = next(self._spans, None)
 
-    def cut(self, workers: int) -> tuple[Piece, ...]:
+    def cut(self, workers: int) -> tuple[ReplicationRange, ...]:
         """Return neighbouring pieces for the next task; none if everything has been cut."""
-        pieces: list[Piece] = []
+        spans: list[ReplicationRange] = []
         aim = self._aim(workers)
-        while self._next is not None and aim > 0.0 and _adjoins(pieces, self._next):
-            piece, each = self._next, self._speed.seconds(self._next.cell)
-            runs = min(piece.runs, math.ceil(aim / each))
-            taken, rest = piece.split(runs)
-            self._next = rest if rest.runs else next(self._pieces, None)
-            self._left -= guess(piece.cell) * runs
+        while self._next is not None and aim > 0.0 and _adjoins(spans, self._next):
+            span, each = self._next, self._speed.seconds(self._next.cell)
+            runs = min(span.runs, math.ceil(aim / each))
+            taken, rest = span.split(runs)
+            self._next = rest if rest.runs else next(self._spans, None)
+            self._left -= guess(span.cell) * runs
             aim -= runs * each
-            pieces.append(taken)
-        return tuple(pieces)
+            spans.append(taken)
+        return tuple(spans)
 
     def _aim(self, workers: int) -> float:
         """Return the seconds that the next task should take."""
@@ -113,17 +113,17 @@ class Cutter:
         return max(min(max(TASK_SECONDS, total / MOST_TASKS), even), weight / BYTES_A_SECOND)
 
 
-def _adjoins(pieces: Sequence[Piece], following: Piece) -> bool:
+def _adjoins(spans: Sequence[ReplicationRange], following: ReplicationRange) -> bool:
     """Say whether a piece goes on where the others end, if there are any."""
-    return not pieces or pieces[-1].first + pieces[-1].runs == following.first
+    return not spans or spans[-1].first + spans[-1].runs == following.first
 
 
-def by_cell(grid: Grid, missing: Sequence[range]) -> Iterator[Piece]:
+def by_cell(grid: Grid, missing: Sequence[range]) -> Iterator[ReplicationRange]:
     """Yield the missing runs, cell by cell."""
     for runs in missing:
         start = runs.start
         while start < runs.stop:
             number, first = divmod(start, grid.replications)
             stop = min(runs.stop, (number + 1) * grid.replications)
-            yield Piece(grid.cell(number), first, first + stop - start, start)
+            yield ReplicationRange(grid.cell(number), first, first + stop - start, start)
             start = stop

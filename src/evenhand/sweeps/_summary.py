@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.core.plain import format_value
 from evenhand.results import Results
-from evenhand.sweeps.cells import Place
+from evenhand.sweeps.cells import CellId
 
 # What came of a cell, and what it is; a parameter of a policy is told from these.
 FOUND = [
@@ -39,7 +39,7 @@ COLUMNS = [
 ]
 
 
-def cell_columns(place: Place, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
+def cell_columns(place: CellId, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
     """Return what a cell is: its instance, as a grid describes it, and its policy."""
     drawn = described.get("generate", {})
     return {

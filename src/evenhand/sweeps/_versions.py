@@ -32,7 +32,7 @@ def check_versions(wanted: Versions, cells: Iterable[Cell] = ()) -> None:
     here = dict(matching_versions())
     for cell in cells:
         if not _ours(cell.policy):
-            here[f"policy {cell.place.label}"] = _code(cell.policy)
+            here[f"policy {cell.cell_id.label}"] = _code(cell.policy)
     packages = {key: value for key, value in wanted.items() if not key.startswith("policy ")}
     own = {key: wanted.get(key) for key in here if key.startswith("policy ")}
     different = version_differences({**packages, **own}, here)

@@ -1,7 +1,7 @@
-"""Where tasks are played: threads here, processes here, a dask cluster, anybody's executor.
+"""Backends: threads, local processes, a dask cluster, or an external executor.
 
-A backend says how many workers there are, can replace an executor that broke, and knows by which
-error it tells that a worker died.
+A backend knows its workers, can replace a broken executor, and tells which errors mean that a
+worker died.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from evenhand.core.checks import check_choice
 from evenhand.core.extras import load
 from evenhand.errors import InputError
-from evenhand.simulation.run import new_watch
+from evenhand.simulation.run import new_control
 from evenhand.simulation.runner import worker_count
 from evenhand.sweeps._dask import Dask
 from evenhand.sweeps._tasks import Part, Task, play_task
@@ -25,42 +25,42 @@ LOOK_SECONDS = 0.5
 
 
 class Backend(Protocol):
-    """Where tasks are played."""
+    """Runs tasks."""
 
     def workers(self) -> int:
-        """Return how many tasks can be played at the same time; it may change."""
+        """Return how many tasks can run at the same time; it may change."""
 
     def submit(self, task: Task) -> Future[Part]:
-        """Have a task played."""
+        """Submit a task."""
 
-    def tells_of_death(self, error: BaseException) -> bool:
+    def is_worker_death(self, error: BaseException) -> bool:
         """Say whether an error means that a worker died."""
 
     def renew(self) -> None:
-        """Replace an executor that broke, if that can be done."""
+        """Replace a broken executor, if possible."""
 
     def close(self, *, at_once: bool) -> None:
-        """Let workers go; at once means without waiting for what they are doing."""
+        """Release the workers; ``at_once`` without waiting for running tasks."""
 
 
 class Threads:
-    """Threads of this process, one per core by default: at work at once, and gone with it."""
+    """Threads of this process, one per core by default: no start-up time."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = worker_count(workers)
         self._pool = ThreadPoolExecutor(self._workers)
-        self._stop = new_watch().stop
+        self._stop = new_control().stop
 
     def workers(self) -> int:
         """Return the number of threads."""
         return self._workers
 
     def submit(self, task: Task) -> Future[Part]:
-        """Have a task played; it stops within a round when nobody waits for it any more."""
+        """Submit a task; it stops within a round when the backend is closed at once."""
         return self._pool.submit(play_task, task, self._stop)
 
-    def tells_of_death(self, error: BaseException) -> bool:
-        """Say no: a thread does not die alone."""
+    def is_worker_death(self, error: BaseException) -> bool:
+        """Return False: a thread does not die alone."""
         return False
 
     def renew(self) -> None:
@@ -73,7 +73,7 @@ class Threads:
 
 
 class Processes:
-    """Processes on this machine, one per core by default: a loky pool of our own."""
+    """Processes on this machine, one per core by default: a loky pool."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = worker_count(workers)
@@ -81,7 +81,7 @@ class Processes:
             load("loky").ProcessPoolExecutor,
             max_workers=self._workers,
             timeout=None,
-            initializer=leave_with,
+            initializer=exit_with_parent,
             initargs=(os.getpid(),),
         )
         self._pool: Any = self._new()
@@ -91,12 +91,12 @@ class Processes:
         return self._workers
 
     def submit(self, task: Task) -> Future[Part]:
-        """Have a task played."""
+        """Submit a task."""
         future: Future[Part] = self._pool.submit(play_task, task)
         return future
 
-    def tells_of_death(self, error: BaseException) -> bool:
-        """Say yes for a broken pool."""
+    def is_worker_death(self, error: BaseException) -> bool:
+        """Say whether the pool is broken."""
         return isinstance(error, BrokenExecutor)
 
     def renew(self) -> None:
@@ -109,19 +109,19 @@ class Processes:
         self._pool.shutdown(kill_workers=at_once)
 
 
-def leave_with(parent: int) -> None:
-    """Let this process end soon after its parent: one that was killed cannot tell it to."""
+def exit_with_parent(parent: int) -> None:
+    """Exit soon after the parent: a killed parent cannot stop its workers."""
 
-    def watch() -> None:
+    def control() -> None:
         while os.getppid() == parent:
             time.sleep(LOOK_SECONDS)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=control, daemon=True).start()
 
 
-class Borrowed:
-    """Somebody else's executor, which they will close."""
+class ExternalExecutor:
+    """An executor of the caller, who also closes it."""
 
     def __init__(self, executor: Executor, workers: int | None = None) -> None:
         context = getattr(executor, "_mp_context", None)
@@ -139,25 +139,25 @@ class Borrowed:
         return self._workers
 
     def submit(self, task: Task) -> Future[Part]:
-        """Have a task played."""
+        """Submit a task."""
         return self._executor.submit(play_task, task)
 
-    def tells_of_death(self, error: BaseException) -> bool:
-        """Say yes for a broken pool."""
+    def is_worker_death(self, error: BaseException) -> bool:
+        """Say whether the pool is broken."""
         return isinstance(error, BrokenExecutor)
 
     def renew(self) -> None:
-        """Do nothing: what somebody else made cannot be replaced."""
+        """Do nothing: the caller's executor cannot be replaced."""
 
     def close(self, *, at_once: bool) -> None:
-        """Leave it to its owner."""
+        """Do nothing: the caller closes it."""
 
 
 BACKENDS = ("threads", "local", "dask")
 
 
 def check_backend(name: str, workers: int | None, scheduler: str | None) -> None:
-    """Complain about a backend that there is not, or about options that are not for it."""
+    """Raise if a backend is unknown, or an option is not for it."""
     check_choice("backend", name, BACKENDS)
     worker_count(workers)
     if scheduler is not None and name != "dask":

@@ -20,8 +20,8 @@ class Limit(NamedTuple):
         return len(self.policies) * len(self.horizons)
 
 
-class Place(NamedTuple):
-    """Where a cell stands: its number, and the instance, policy and horizon it is made of."""
+class CellId(NamedTuple):
+    """The id of a cell: its number, and the instance, policy and horizon."""
 
     number: int
     instance: str
@@ -36,7 +36,7 @@ class Numbering:
     """Numbers cells, and runs, which are a cell's replications: cell by cell.
 
     >>> cells = Numbering(["x", "y"], Limit(("lfg", "ucb"), (10, 20)), {"y": Limit(("lfg",), (5,))})
-    >>> cells.count, str(cells.place(3)), str(cells.place(4))
+    >>> cells.count, str(cells.cell_id(3)), str(cells.cell_id(4))
     (5, 'x | ucb | T=20', 'y | lfg | T=5')
     """
 
@@ -47,7 +47,7 @@ class Numbering:
         self._everything = everything
         self._limits = dict(limits)
         sizes = np.full(len(self._instances), everything.cells, dtype=np.int64)
-        self._position = {name: place for place, name in enumerate(self._instances)}
+        self._position = {name: cell_id for cell_id, name in enumerate(self._instances)}
         for name, limit in self._limits.items():
             sizes[self._position[name]] = limit.cells
         self._ends = np.cumsum(sizes)
@@ -66,17 +66,17 @@ class Numbering:
         end = int(self._ends[self._position[instance]])
         return range(end - self.limit(instance).cells, end)
 
-    def place(self, number: int) -> Place:
+    def cell_id(self, number: int) -> CellId:
         """Return what a cell is."""
         index = int(np.searchsorted(self._ends, number, side="right"))
         instance = self._instances[index]
         limit = self.limit(instance)
         policy, horizon = divmod(number - self.of(instance).start, len(limit.horizons))
-        return Place(number, instance, limit.policies[policy], limit.horizons[horizon])
+        return CellId(number, instance, limit.policies[policy], limit.horizons[horizon])
 
-    def places(self, instance: str) -> Iterator[Place]:
+    def cell_ids(self, instance: str) -> Iterator[CellId]:
         """Yield the cells of an instance."""
-        return map(self.place, self.of(instance))
+        return map(self.cell_id, self.of(instance))
 
     @property
     def rounds(self) -> int:

@@ -144,7 +144,7 @@ def _listed(lines: Sequence[str]) -> str:
     return "; ".join(lines[:MANY]) + more
 
 
-def differences(there: object, here: object, place: str = "") -> Iterator[str]:
+def differences(there: object, here: object, location: str = "") -> Iterator[str]:
     """Say where two plain documents differ.
 
     >>> list(differences({"seed": 1, "horizons": [10]}, {"seed": 2, "horizons": [10, 20]}))
@@ -152,18 +152,18 @@ def differences(there: object, here: object, place: str = "") -> Iterator[str]:
     """
     if isinstance(there, Mapping) and isinstance(here, Mapping):
         if set(there) == set(here) and list(there) != list(here):
-            yield f"{place} are in another order"
+            yield f"{location} are in another order"
         for key in [*there, *(key for key in here if key not in there)]:
-            inner = f"{place}.{key}" if place else str(key)
+            inner = f"{location}.{key}" if location else str(key)
             if key not in here or key not in there:
                 yield f"{inner} is only {'here' if key in here else 'there'}"
             else:
                 yield from differences(there[key], here[key], inner)
     elif isinstance(there, list) and isinstance(here, list):
         one, two = ({f"[{i}]": value for i, value in enumerate(values)} for values in (there, here))
-        yield from (line.replace(".[", "[") for line in differences(one, two, place))
+        yield from (line.replace(".[", "[") for line in differences(one, two, location))
     elif there != here:
-        yield f"{place} is {there!r} there and {here!r} here"
+        yield f"{location} is {there!r} there and {here!r} here"
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -182,8 +182,8 @@ def read_about(folder: Path) -> dict[str, Any]:
 def clear_rubble(folder: Path) -> None:
     """Remove what a sweep left that was killed while writing."""
     for name in (ABOUT, FAILURES, f"{PARTS}/*.parquet"):
-        place, _, file = name.rpartition("/")
-        for path in (folder / place).glob(f".{file}.*"):
+        location, _, file = name.rpartition("/")
+        for path in (folder / location).glob(f".{file}.*"):
             path.unlink()
 
 
@@ -206,7 +206,9 @@ def inspect(folder: Path, grid: Grid) -> Contents:
 
 
 def _part_files(folder: Path) -> frozenset[Path]:
-    return frozenset(part.place for part in named_parts(folder) if isinstance(part.place, Path))
+    return frozenset(
+        part.location for part in named_parts(folder) if isinstance(part.location, Path)
+    )
 
 
 def in_order(found: Iterable[StoredPart], runs: int) -> list[StoredPart]:

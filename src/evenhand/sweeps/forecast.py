@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from evenhand.errors import EvenhandError
 from evenhand.simulation.kernel import run_compiled
-from evenhand.simulation.run import Run, checkpoints, new_watch, streams
+from evenhand.simulation.run import Run, checkpoints, new_control, streams
 from evenhand.simulation.runner import warm_up
-from evenhand.sweeps._instances import Given, prepare
+from evenhand.sweeps._instances import PickledEnvironment, prepare
 from evenhand.sweeps._speed import Speed, by_cell
 from evenhand.sweeps.grid import Cell, Grid
 
@@ -32,7 +32,7 @@ class Forecast(NamedTuple):
 def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
     """Measure some kinds of cells for a moment each, and add up what is missing of the grid."""
     speed, warnings = Speed(), infeasible(grid)
-    kinds = {speed.kind(piece.cell): piece.cell for piece in by_cell(grid, missing)}
+    kinds = {speed.kind(span.cell): span.cell for span in by_cell(grid, missing)}
     step = max(1, -(-len(kinds) // PROBES))
     probed = list(kinds.values())[::step]
     start = time.perf_counter()
@@ -44,8 +44,8 @@ def forecast(grid: Grid, missing: Sequence[range]) -> Forecast:
         try:
             speed.learn(cell, 1, probe(cell, grid))
         except EvenhandError as error:
-            warnings.append(f"{cell.place} cannot be played: {error}")
-    playing = sum(speed.seconds(piece.cell) * piece.runs for piece in by_cell(grid, missing))
+            warnings.append(f"{cell.cell_id} cannot be played: {error}")
+    playing = sum(speed.seconds(span.cell) * span.runs for span in by_cell(grid, missing))
     share = sum(map(len, missing)) / grid.runs
     return Forecast(playing + preparing * share, len(probed), speed, warnings)
 
@@ -54,7 +54,7 @@ def infeasible(grid: Grid) -> list[str]:
     """Say which given instances have floors that no policy could keep, for which horizons."""
     warnings = []
     for instance in grid.instances:
-        if isinstance(instance.source, Given):
+        if isinstance(instance.source, PickledEnvironment):
             lost = [
                 f"{horizon:,}"
                 for horizon in grid.numbering.limit(instance.name).horizons
@@ -78,7 +78,7 @@ def probe(cell: Cell, grid: Grid) -> float:
         )
         warm_up(run_compiled, [run])
         start = time.perf_counter()
-        run_compiled(run, streams(grid.seed, 0), new_watch())
+        run_compiled(run, streams(grid.seed, 0), new_control())
         seconds = time.perf_counter() - start
         if seconds >= PROBE_SECONDS or rounds == cell.horizon:
             return seconds * cell.horizon / rounds

@@ -21,8 +21,8 @@ from evenhand.generate import Generated
 from evenhand.policies import Policy, label_policies
 from evenhand.results import Anytime
 from evenhand.results.anytime import USUAL, check_anytime
-from evenhand.sweeps._instances import Given, Instance
-from evenhand.sweeps.cells import Limit, Numbering, Place
+from evenhand.sweeps._instances import Instance, PickledEnvironment
+from evenhand.sweeps.cells import CellId, Limit, Numbering
 
 FEW_CHECKPOINTS = (10, 50)
 
@@ -30,19 +30,19 @@ FEW_CHECKPOINTS = (10, 50)
 class Cell(NamedTuple):
     """One policy in one instance for one horizon."""
 
-    place: Place
+    cell_id: CellId
     instance: Instance
     policy: Policy
 
     @property
     def number(self) -> int:
         """Its number in the grid."""
-        return self.place.number
+        return self.cell_id.number
 
     @property
     def horizon(self) -> int:
         """Its number of rounds."""
-        return self.place.horizon
+        return self.cell_id.horizon
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,8 +161,8 @@ class Grid:
         """Return a cell by its number, counted from 0."""
         if check_whole("number of a cell", number, least=0) >= self.cells:
             fail("number of a cell", f"below {self.cells}", number)
-        place = self.numbering.place(number)
-        return Cell(place, self._by_name[place.instance], self.policies[place.label])
+        cell_id = self.numbering.cell_id(number)
+        return Cell(cell_id, self._by_name[cell_id.instance], self.policies[cell_id.label])
 
     @cached_property
     def _by_name(self) -> dict[str, Instance]:
@@ -196,7 +196,7 @@ class Grid:
         for name, source in self._sources.items():
             horizons = self.numbering.limit(name).horizons
             try:
-                self.anytime.marks(min(horizons))
+                self.anytime.settings_for(min(horizons))
                 if isinstance(source, Environment):
                     source.check_horizon(max(horizons))
             except InputError as error:
@@ -216,7 +216,7 @@ def _check_instances(given: object) -> tuple[Instance, ...]:
         if not is_name(name):
             fail("name of an instance", NAME_RULE, name)
         if isinstance(source, Environment):
-            found.append(Instance(name, Given.of(source)))
+            found.append(Instance(name, PickledEnvironment.of(source)))
         elif isinstance(source, Generated):
             found.append(Instance(name, source))
         else:

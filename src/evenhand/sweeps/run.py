@@ -14,17 +14,17 @@ from evenhand.errors import InputError
 from evenhand.sweeps import folder as disk
 from evenhand.sweeps._parts import StoredPart
 from evenhand.sweeps._results import SweepResults
-from evenhand.sweeps._scheduler import Scheduler
+from evenhand.sweeps._runner import SweepRunner
 from evenhand.sweeps._speed import Speed
-from evenhand.sweeps.backends import Backend, Borrowed, check_backend, open_backend
-from evenhand.sweeps.board import Board
+from evenhand.sweeps.backends import Backend, ExternalExecutor, check_backend, open_backend
 from evenhand.sweeps.grid import Grid
+from evenhand.sweeps.progress import SweepProgress
 
 
 class Outcome(NamedTuple):
     """How a sweep went, and what is in its folder now."""
 
-    board: Board
+    progress: SweepProgress
     results: SweepResults
 
 
@@ -79,7 +79,7 @@ def run_sweep(
             raise InputError("backend and scheduler must be left out where an executor is given")
         if not isinstance(executor, Executor):
             fail("executor", "a concurrent.futures.Executor", executor)
-        opened = partial(Borrowed, executor, workers)
+        opened = partial(ExternalExecutor, executor, workers)
     if any_version and not resume:
         raise InputError("any_version must go with resume, which it is about")
     if folder is None:
@@ -96,7 +96,7 @@ def conduct(
     *,
     resume: bool,
     any_version: bool = False,
-    look: Callable[[Board], None] = lambda board: None,
+    look: Callable[[SweepProgress], None] = lambda progress: None,
     only: Iterable[str] | None = None,
 ) -> Outcome:
     """Play what is missing of a grid, or of some of its instances.
@@ -107,17 +107,20 @@ def conduct(
     known = disk.check(folder, grid, resume=resume, any_version=any_version)
     backend = opened() if common(known.missing, wanted) else None
     with closing(backend), disk.opened(folder, grid, known, any_version=any_version) as missing:
-        board = Board(grid, common(missing, wanted), Speed())
+        progress = SweepProgress(grid, common(missing, wanted), Speed())
         if backend is not None:
             disk.note_versions(folder, grid)
             write = partial(disk.write_part, folder)
-            Scheduler(board, common(missing, wanted), backend, write, look).run()
-        disk.write_failures(folder, [failure._asdict() for failure in board.given_up])
-    return Outcome(board, SweepResults(folder))
+            SweepRunner(progress, common(missing, wanted), backend, write, look).run()
+        disk.write_failures(folder, [failure._asdict() for failure in progress.given_up])
+    return Outcome(progress, SweepResults(folder))
 
 
 def conduct_in_memory(
-    grid: Grid, opened: Callable[[], Backend], *, look: Callable[[Board], None] = lambda board: None
+    grid: Grid,
+    opened: Callable[[], Backend],
+    *,
+    look: Callable[[SweepProgress], None] = lambda progress: None,
 ) -> Outcome:
     """Play a grid without a folder."""
     parts: list[StoredPart] = []
@@ -126,11 +129,11 @@ def conduct_in_memory(
         parts.append(StoredPart(runs, content))
 
     everything = [range(grid.runs)]
-    board, backend = Board(grid, everything, Speed()), opened()
+    progress, backend = SweepProgress(grid, everything, Speed()), opened()
     with closing(backend):
-        Scheduler(board, everything, backend, keep, look).run()
-    failures = [failure._asdict() for failure in board.given_up]
-    return Outcome(board, SweepResults.in_memory(disk.about_grid(grid), parts, failures))
+        SweepRunner(progress, everything, backend, keep, look).run()
+    failures = [failure._asdict() for failure in progress.given_up]
+    return Outcome(progress, SweepResults.in_memory(disk.about_grid(grid), parts, failures))
 
 
 @contextmanager

@@ -106,7 +106,8 @@ def _environments() -> Iterator[Environment]:
     yield Environment(problem, [0.4, 0.5, 0.7], [0.9, 0.8, 0.7])
     weighted = Problem(5, plays=1, weights=[1, 2, 0.5, 1, 3], floors=[0.1, 0.2, 0, 0.05, 0.1])
     yield Environment(weighted, [0.1, 0.5, 0.9, 0.3, 0.4], [0.9, 0.5, 0.7, 1, 0.6], Beta(5))
-    yield Environment(Problem(2, plays=4, floors=0.1), [0.2, 0.8], [0.5, 0.5])
+    few = Problem.of_arms_left(("a", "b"), 4, 1.0, 0.1)
+    yield Environment(few, [0.2, 0.8], [0.5, 0.5])
 
 
 def _check_engines(policy: Policy, environment: Environment, engines: tuple[str, ...]) -> None:

@@ -65,8 +65,8 @@ def test_the_experiments_are_one_grid_in_which_each_has_its_own_policies():
     quick = RunSize(quick=True)
     grid = grid_of(quick)
     assert grid.cells == 6 * 4 + 4 * len(tightness_horizons(quick))
-    places = [grid.cell(number).place for number in range(grid.cells)]
-    assert {place.label for place in places if place.instance == "setting1-eta1"} == {
+    cell_ids = [grid.cell(number).cell_id for number in range(grid.cells)]
+    assert {cell_id.label for cell_id in cell_ids if cell_id.instance == "setting1-eta1"} == {
         f"{name}, {debt}, η = 1.0"
         for name in ("TSCSF-B", "LFG")
         for debt in ("cumulative", "reflected")

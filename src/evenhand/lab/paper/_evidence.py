@@ -52,10 +52,10 @@ class Evidence:
     def regret(self, cell: str, pairing: Pairing, name: str, at: int | None = None) -> Measurement:
         """Return an algorithm's regret at a round (the nearest one kept), the last by default."""
         curve = self.curve(cell, pairing, name)
-        place = -1 if at is None else int(np.argmin(np.abs(curve.rounds - at)))
+        index = -1 if at is None else int(np.argmin(np.abs(curve.rounds - at)))
         words = f"{pairing.label(name)}:"
-        margin = float(curve.high[place] - curve.mean[place])
-        return Measurement(words, float(curve.mean[place]), margin)
+        margin = float(curve.high[index] - curve.mean[index])
+        return Measurement(words, float(curve.mean[index]), margin)
 
     def gap(self, cell: str, pairing: Pairing, suffix: str = "") -> Measurement:
         """Return how much lower TSCSF-B's regret is, paired by replication: one world for both."""

@@ -18,7 +18,7 @@ from evenhand.lab.paper.movielens.experiment import (
     movie_grid,
     outcome_of,
 )
-from evenhand.lab.paper.movielens.sample import write_sample
+from evenhand.lab.paper.movielens.synthetic import write_synthetic
 from evenhand.lab.paper.settings import SEED
 from evenhand.results import Results
 from evenhand.sweeps import SweepResults
@@ -33,7 +33,7 @@ def movie_data(out: Path, size: RunSize, movielens: Path | None) -> Data:
     if movielens is not None:
         return load_release(movielens)
     share = 10 if size.quick else 1
-    write_sample(
+    write_synthetic(
         out / SAMPLE,
         ratings=SAMPLE_RATINGS // share,
         users=SAMPLE_USERS // share,

@@ -154,13 +154,13 @@ def summarise(scores: Sequence[Score]) -> list[Row]:
 def winners(scores: Sequence[Score]) -> list[Winner]:
     """Return who wins where."""
     by_policy, found = _grouped(scores), []
-    for place, group in groupby(summarise(scores), key=lambda row: (row.world, row.horizon)):
+    for world, group in groupby(summarise(scores), key=lambda row: (row.world, row.horizon)):
         rows = list(group)
         ours = next(row for row in rows if row.label == OURS)
         keeper = min(rows, key=lambda row: row.shortfall)
         close = [row for row in rows if row.lacking <= keeper.lacking + 1.0]
         better = tuple(
-            Rival(row.label, _clearly(by_policy[*place, row.label], by_policy[*place, OURS]))
+            Rival(row.label, _clearly(by_policy[*world, row.label], by_policy[*world, OURS]))
             for row in rows
             if row.label not in (OURS, *VARIANTS)
             and row.shortfall <= ours.shortfall

@@ -53,8 +53,8 @@ class PostgresStore:
     def __init__(self, url: str, *, must_exist: bool = False) -> None:
         self._url = url
         self._lock = threading.Lock()
-        self._writers: list[_Connection] = []
-        self._readers: list[_Connection] = []
+        self._writers: list[_PostgresConnection] = []
+        self._readers: list[_PostgresConnection] = []
         try:
             with self._pooled(self._writers) as connection, connection.transaction(""):
                 _set_up(connection, must_exist)
@@ -81,7 +81,7 @@ class PostgresStore:
             connection.close()
 
     @contextmanager
-    def _pooled(self, idle: list[_Connection]) -> Iterator[_Connection]:
+    def _pooled(self, idle: list[_PostgresConnection]) -> Iterator[_PostgresConnection]:
         """Take a connection from a pool; a failed one is closed."""
         psycopg = load("psycopg")
         connection = None
@@ -89,7 +89,7 @@ class PostgresStore:
             try:
                 connection = idle.pop()
             except IndexError:
-                connection = _Connection(self._url)
+                connection = _PostgresConnection(self._url)
             yield connection
         except psycopg.Error as error:
             if connection is not None:
@@ -108,7 +108,7 @@ class PostgresStore:
                 idle.append(connection)
 
 
-class _Connection:
+class _PostgresConnection:
     """One connection to the database."""
 
     def __init__(self, url: str) -> None:
@@ -154,7 +154,7 @@ class _Connection:
             raise
 
 
-def _set_up(connection: _Connection, must_exist: bool) -> None:
+def _set_up(connection: _PostgresConnection, must_exist: bool) -> None:
     """Create the tables, or migrate them; servers that start together take turns."""
     run = connection.run
     run("SELECT pg_advisory_xact_lock(?)", STARTING)

@@ -53,10 +53,10 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._readers: list[_Connection] = []
+        self._readers: list[_SqliteConnection] = []
         self._lock = threading.Lock()
         with _named(path), _translated():
-            self._writer = _Connection(path)
+            self._writer = _SqliteConnection(path)
             try:
                 self._check_ours()
                 self._writer.run("PRAGMA journal_mode = WAL").close()
@@ -87,7 +87,7 @@ class SqliteStore:
             try:
                 reader = self._readers.pop()
             except IndexError:
-                reader = _Connection(self._path)
+                reader = _SqliteConnection(self._path)
             try:
                 with reader.transaction("DEFERRED"):
                     yield Statements(reader, self)
@@ -126,7 +126,7 @@ class SqliteStore:
             run(f"PRAGMA user_version = {_tables.VERSION}")
 
 
-class _Connection:
+class _SqliteConnection:
     """One connection to the file."""
 
     def __init__(self, path: Path) -> None:

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from evenhand.lab.paper.movielens import write_sample
+from evenhand.lab.paper.movielens import write_synthetic
 
 RATINGS = [
     (1, 1, 4.0, 10),
@@ -69,5 +69,5 @@ def small(tmp_path):
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generated") / "sample"
-    write_sample(folder, ratings=40_000, users=6_000, seed=3)
+    write_synthetic(folder, ratings=40_000, users=6_000, seed=3)
     return folder

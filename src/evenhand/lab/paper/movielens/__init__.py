@@ -10,7 +10,7 @@ from evenhand.lab.paper.movielens.experiment import (
     run_movies,
 )
 from evenhand.lab.paper.movielens.releases import RELEASES, TERMS
-from evenhand.lab.paper.movielens.sample import write_sample
+from evenhand.lab.paper.movielens.synthetic import write_synthetic
 
 __all__ = [
     "RELEASES",
@@ -23,5 +23,5 @@ __all__ = [
     "load_items",
     "load_release",
     "run_movies",
-    "write_sample",
+    "write_synthetic",
 ]

@@ -47,10 +47,10 @@ def read_items(path: Path, wanted: Sequence[str]) -> tuple[list[Movie], RatingTa
     by = ["user", "item", *(["timestamp"] if "timestamp" in rows.columns else []), "rating"]
     some = rows.filter(pl.col("item").is_in(chosen)).sort(by)
     kept = some.unique(["user", "item"], keep="last", maintain_order=True)
-    users, place = np.unique(kept["user"].to_numpy(), return_inverse=True)
+    users, index = np.unique(kept["user"].to_numpy(), return_inverse=True)
     table = np.full((users.size, len(chosen)), np.nan)
     column_of = {item: j for j, item in enumerate(chosen)}
-    table[place, [column_of[item] for item in kept["item"]]] = kept["rating"].to_numpy()
+    table[index, [column_of[item] for item in kept["item"]]] = kept["rating"].to_numpy()
     movies = [Movie(j, item, ()) for j, item in enumerate(chosen)]
     per_movie = {j: counts[item] for j, item in enumerate(chosen)}
     found = RatingTable(np.arange(users.size), table, per_movie, len(some) - len(kept))

@@ -11,9 +11,9 @@ import pytest
 from evenhand import InputError, run_sweep, simulate
 from evenhand.core import storage
 from evenhand.errors import EvenhandError
-from evenhand.sweeps import _scheduler as scheduler
+from evenhand.sweeps import _runner as runner
 from evenhand.sweeps._versions import VersionError
-from evenhand.sweeps.backends import Borrowed, Processes
+from evenhand.sweeps.backends import ExternalExecutor, Processes
 from evenhand.sweeps.run import conduct
 from tests.sweeps.conftest import FILE, with_a_deadly_one
 
@@ -74,7 +74,7 @@ def test_what_was_given_up_is_tried_again_by_a_resume_and_nothing_else_is(load, 
         found = run_sweep(grid, tmp_path / "out", executor=watched, resume=True)
     assert len(found.failures) == 2
     assert {path.name for path in (tmp_path / "out" / "parts").iterdir()} == before
-    assert {cell.place.label for task in watched.tasks for cell, *_ in task.pieces} == {"opt-f"}
+    assert {cell.cell_id.label for task in watched.tasks for cell, *_ in task.spans} == {"opt-f"}
 
 
 def test_a_complete_sweep_is_left_as_it_is(grid, tmp_path):
@@ -87,7 +87,7 @@ def test_a_complete_sweep_is_left_as_it_is(grid, tmp_path):
 
 
 def test_an_executor_that_breaks_for_good_ends_the_sweep_with_a_reason(grid, tmp_path):
-    with pytest.raises(EvenhandError, match="no workers can be started any more: gone"):
+    with pytest.raises(EvenhandError, match="no workers can be started: gone"):
         run_sweep(grid, tmp_path / "out", executor=Broken(), workers=1)
 
 
@@ -103,12 +103,12 @@ def test_a_worker_that_dies_costs_only_time(grid, tmp_path, small_tasks):
 
 def test_a_task_that_kills_its_workers_is_found_out_and_nobody_else_is_blamed(tmp_path):
     grid = with_a_deadly_one(replications=2)
-    board, _ = conduct(grid, tmp_path / "out", lambda: Processes(2), resume=False)
-    (failure,) = board.given_up
+    progress, _ = conduct(grid, tmp_path / "out", lambda: Processes(2), resume=False)
+    (failure,) = progress.given_up
     assert (failure.cell, failure.replications) == ("deadly | lfg | T=50", (0, 1))
-    assert failure.tries == scheduler.TRIES
+    assert failure.tries == runner.TRIES
     assert "its worker died" in failure.error
-    assert board.runs_done == 4
+    assert progress.runs_done == 4
 
 
 def test_a_task_that_fails_is_split_into_single_runs_each_tried_three_times(load, tmp_path):
@@ -117,7 +117,7 @@ def test_a_task_that_fails_is_split_into_single_runs_each_tried_three_times(load
         watched = Watched(pool)
         run_sweep(grid, tmp_path / "out", executor=watched, workers=2)
     failing = range(grid.numbering.of("too much").start * 6, grid.runs)
-    opt_f = [run for run in failing if grid.cell(run // 6).place.label == "opt-f"]
+    opt_f = [run for run in failing if grid.cell(run // 6).cell_id.label == "opt-f"]
     alone = [task.runs.start for task in watched.tasks if len(task.runs) == 1]
     assert len(opt_f) == 12
     assert all(alone.count(run) == 3 for run in opt_f)
@@ -128,10 +128,12 @@ def test_runs_lost_together_are_not_blamed_for_a_death_beside_them(grid, tmp_pat
     """Five deaths in a row hit the same runs again and again; played alone, all of them live."""
     with ThreadPoolExecutor(2) as pool:
         unlucky = Mortal(pool, dies_at=set(range(2, 12)))
-        board, _ = conduct(grid, tmp_path / "out", lambda: Borrowed(unlucky, 2), resume=False)
+        progress, _ = conduct(
+            grid, tmp_path / "out", lambda: ExternalExecutor(unlucky, 2), resume=False
+        )
     assert unlucky.deaths == 10
-    assert board.given_up == []
-    assert board.runs_done == grid.runs
+    assert progress.given_up == []
+    assert progress.runs_done == grid.runs
 
 
 def test_a_worker_with_other_packages_ends_the_sweep_instead_of_eating_it(grid, tmp_path):

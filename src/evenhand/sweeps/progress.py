@@ -1,4 +1,4 @@
-"""What is known of a sweep while it runs: cells, rounds, failures, time."""
+"""The progress of a sweep: cells, rounds, failures, time."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class CellState(NamedTuple):
     failures: int
 
 
-class Board:
-    """Keeps count; every number is of this session, except the runs done before it."""
+class SweepProgress:
+    """Counts what is done; all numbers are of this session, except the runs done before."""
 
     def __init__(self, grid: Grid, missing: Sequence[range], speed: Speed) -> None:
         self.grid = grid
@@ -50,50 +50,50 @@ class Board:
         self.done = np.full(grid.cells, grid.replications)
         self._rounds, self._seconds = np.zeros(grid.cells), np.zeros(grid.cells)
         self._failures: Counter[int] = Counter()
-        self._flying: Counter[int] = Counter()
+        self._running: Counter[int] = Counter()
         self._last: list[int] = []
         self._kinds: dict[Kind, Cell] = {}
         self._left: Counter[Kind] = Counter()
-        for piece in by_cell(grid, missing):
-            self.done[piece.cell.number] -= piece.runs
-            self._left[speed.kind(piece.cell)] += piece.runs
-            self._kinds.setdefault(speed.kind(piece.cell), piece.cell)
+        for span in by_cell(grid, missing):
+            self.done[span.cell.number] -= span.runs
+            self._left[speed.kind(span.cell)] += span.runs
+            self._kinds.setdefault(speed.kind(span.cell), span.cell)
 
-    def launched(self, task: Task) -> None:
-        """Note that a task is on its way."""
-        for piece in task.pieces:
-            self._flying[piece.cell.number] += piece.runs
+    def started(self, task: Task) -> None:
+        """Count a submitted task."""
+        for span in task.spans:
+            self._running[span.cell.number] += span.runs
 
-    def landed(self, task: Task) -> None:
-        """Note that a task is no longer on its way, whatever became of it."""
-        for piece in task.pieces:
-            number = piece.cell.number
-            self._flying[number] -= piece.runs
-            if not self._flying[number]:
-                del self._flying[number]
+    def ended(self, task: Task) -> None:
+        """Count a task that is no longer running, finished or failed."""
+        for span in task.spans:
+            number = span.cell.number
+            self._running[number] -= span.runs
+            if not self._running[number]:
+                del self._running[number]
 
     def finished(self, task: Task, seconds: Iterable[float]) -> None:
-        """Note that a task has been played and written."""
-        for piece, taken in zip(task.pieces, seconds, strict=True):
-            number, rounds = piece.cell.number, piece.runs * piece.cell.horizon
-            self.done[number] += piece.runs
+        """Count a task whose part was written."""
+        for span, taken in zip(task.spans, seconds, strict=True):
+            number, rounds = span.cell.number, span.runs * span.cell.horizon
+            self.done[number] += span.runs
             self._rounds[number] += rounds
             self._seconds[number] += taken
             self.rounds += rounds
-            self.speed.learn(piece.cell, piece.runs, taken)
+            self.speed.learn(span.cell, span.runs, taken)
             self.busy += taken
-            self._left[self.speed.kind(piece.cell)] -= piece.runs
-        self._last = [piece.cell.number for piece in task.pieces]
+            self._left[self.speed.kind(span.cell)] -= span.runs
+        self._last = [span.cell.number for span in task.spans]
 
     def failed(self, number: int) -> None:
-        """Note that a task failed in a cell, and will be tried again."""
+        """Count a failure in a cell."""
         self._failures[number] += 1
 
     def gave_up(self, task: Task, failure: Failure) -> None:
-        """Note that a task has failed too often."""
+        """Count a task that failed too often."""
         self._given_up.append((task.runs.start, failure))
-        for piece in task.pieces:
-            self._left[self.speed.kind(piece.cell)] -= piece.runs
+        for span in task.spans:
+            self._left[self.speed.kind(span.cell)] -= span.runs
 
     @property
     def given_up(self) -> list[Failure]:
@@ -129,7 +129,7 @@ class Board:
         return (time.monotonic() if self.end is None else self.end) - self.start
 
     def close(self) -> None:
-        """Note that nothing more will be played."""
+        """Stop the clock."""
         self.end = time.monotonic()
 
     @property
@@ -146,17 +146,17 @@ class Board:
         return sum(left) / self.workers
 
     def cells(self, most: int) -> list[CellState]:
-        """Return the cells worth looking at: failed, just finished, then those at work."""
+        """Return the cells to show: failed, just finished, then running."""
         third = max(most // 3, 1)
         failed = [number for number, _ in self._failures.most_common(third)]
-        numbers = dict.fromkeys([*failed, *self._last[-third:], *self._flying])
+        numbers = dict.fromkeys([*failed, *self._last[-third:], *self._running])
         return [self._state(number) for number in sorted(list(numbers)[:most])]
 
     def _state(self, number: int) -> CellState:
         seconds, cell = float(self._seconds[number]), self.grid.cell(number)
         return CellState(
-            cell.place.instance,
-            cell.place.label,
+            cell.cell_id.instance,
+            cell.cell_id.label,
             cell.horizon,
             int(self.done[number]),
             self.grid.replications,

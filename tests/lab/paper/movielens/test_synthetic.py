@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.lab.paper.movielens import load_release, write_sample
+from evenhand.lab.paper.movielens import load_release, write_synthetic
 from tests.lab.paper.movielens.conftest import pack
 
 
 def test_shares_and_means_are_near_what_was_wanted(tmp_path):
-    write_sample(tmp_path / "s", ratings=300_000, users=50_000, seed=1)
+    write_synthetic(tmp_path / "s", ratings=300_000, users=50_000, seed=1)
     table = load_release(tmp_path / "s").table
     rated = ~np.isnan(table.ratings)
     assert rated.mean(axis=0) == pytest.approx([0.44, 0.52, 0.46, 0.48, 0.43], abs=0.02)
@@ -33,7 +33,7 @@ def test_it_says_what_it_is_also_from_a_zip(generated, tmp_path):
 
 def test_the_same_seed_writes_the_same_bytes(tmp_path):
     for name in ("one", "two"):
-        write_sample(tmp_path / name, ratings=5_000, seed=7)
+        write_synthetic(tmp_path / name, ratings=5_000, seed=7)
     one, two = ((tmp_path / name / "ratings.csv").read_bytes() for name in ("one", "two"))
     assert one == two
 

@@ -32,7 +32,7 @@ ANY = 0.71
 OTHER_MOVIES = 5_000
 
 
-def write_sample(
+def write_synthetic(
     folder: Path,
     *,
     ratings: int = 200_000,
