@@ -212,14 +212,14 @@ class Environment:
 
     @property
     def longest_horizon(self) -> int | None:
-        """How many rounds there are to replay; None if nature can go on for ever."""
+        """How many rounds there are to replay; None if there is no limit."""
         return len(self.awake.members) if isinstance(self.availability, Trace) else None
 
 
 def _check_changes(
     given: object, availability: Availability, rewards: Rewards
 ) -> tuple[Change, ...]:
-    """Return changes in the order of their rounds, or complain."""
+    """Return changes in the order of their rounds, or raise InputError."""
     changes = tuple(given) if isinstance(given, list | tuple) else (given,)
     after = 0
     for change in changes:

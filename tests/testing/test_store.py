@@ -206,7 +206,7 @@ class Forgetful(Pages):
     [
         (Reusing, "a_deleted_bandit_is_purged"),
         (Unordered, "events_come_back_in_order"),
-        (Overwriting, "the_first_point_of_a_time_is_kept"),
+        (Overwriting, "history_is_kept_and_thinned"),
         (Chatty, "events_come_back_in_order"),
         (Forgetful, "compaction_keeps_ids"),
     ],

@@ -121,7 +121,7 @@ class Agent:
             Names of arms, their indices in ``problem.arms``, or a mask with one truth value for
             each; left out, all of them. Paused arms never are.
         explain
-            Whether the decision shall have reasons; working out probabilities takes its time.
+            Whether the decision has reasons; computing probabilities is slow.
         """
         with self._lock:
             learner, table = self._learner, self._learner.table
@@ -136,7 +136,7 @@ class Agent:
             self._log.add(record)
             basis = None if before is None else learner.basis(*before, drawn)
         if basis is not None:
-            # Probabilities take their time: the others need not wait for them.
+            # Computing probabilities is slow: other threads need not wait for it.
             record.reasons = reasons(basis)
         return Decision(record.number, record.round, chosen, record.reasons or (), (arms, here))
 
@@ -230,7 +230,7 @@ class Agent:
         return record.reasons
 
     def join(self, name: str | Iterable[str], *, floor: object = 0.0, weight: object = 1.0) -> None:
-        """Let a new arm, or many, take part; their debts count from now on.
+        """Add an arm, or many; their debts count from now on.
 
         One floor and one weight stand for all of many, or there is a list with one for each.
         """
@@ -240,7 +240,7 @@ class Agent:
             self._base = carried(self._base, kept_arms(before, self.problem.arms))
 
     def retire(self, name: str | Iterable[str]) -> None:
-        """Let an arm leave, or many; feedback on them that is still under way will be ignored."""
+        """Remove an arm, or many; pending feedback on them will be ignored."""
         with self._lock:
             before = self.problem.arms
             self._learner.retire(name)
@@ -263,12 +263,12 @@ class Agent:
             self._learner.set_plays(plays)
 
     def pause(self, name: str | Iterable[str]) -> None:
-        """Let an arm rest, or many: it is not played, and owed nothing for the time."""
+        """Pause an arm, or many: it is not played, and its debt does not grow."""
         with self._lock:
             self._learner.pause(name)
 
     def resume(self, name: str | Iterable[str]) -> None:
-        """Let a paused arm, or many, take part again."""
+        """Resume a paused arm, or many."""
         with self._lock:
             counted = self._learner.resume(name)
             begin_epoch(self._base, int(self._learner.state.epoch[0]))
@@ -352,7 +352,7 @@ class Agent:
 
     @classmethod
     def restore(cls, text: str, *, compiled: Compiled = "auto") -> Agent:
-        """Return the agent that a snapshot holds; it goes on with exactly the same decisions."""
+        """Return the agent that a snapshot holds; it continues with exactly the same decisions."""
         parts = snapshot.read(text)
         try:
             agent = cls(parts.table.problem, parts.policy, horizon=parts.horizon, compiled=compiled)

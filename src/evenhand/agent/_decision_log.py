@@ -71,7 +71,7 @@ class DecisionLog:
         raise FeedbackError(f"decision must be a known one, got {brief(decision_id)}: {why}")
 
     def unheard(self, decision_id: object, purpose: str) -> DecisionRecord:
-        """Return a decision of which nothing has been heard yet, or complain."""
+        """Return a decision without feedback, or raise FeedbackError."""
         record = self.remembered(decision_id)
         if record.end or record.rewards:
             raise FeedbackError(

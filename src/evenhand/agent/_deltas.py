@@ -53,7 +53,7 @@ def difference(arms: tuple[str, ...], half_life: float, now: State, base: State)
 
 
 def check_deltas(deltas: object, arms: tuple[str, ...], half_life: float) -> Deltas:
-    """Return deltas that may be added to the sums of these arms, or complain."""
+    """Return deltas that fit the sums of these arms, or raise InputError."""
     if not isinstance(deltas, Deltas):
         fail("deltas", "what deltas() returned", deltas)
     if set(deltas.arms) != set(arms) or len(deltas.arms) != len(arms):

@@ -93,7 +93,7 @@ class Visitors:
         self._paces = [(self._chance.uniform(40, 160), self._chance.random()) for _ in shelf.titles]
 
     def start(self) -> None:
-        """Let them come."""
+        """Start the visitors."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -125,7 +125,7 @@ class Visitors:
         client.create(self._shelf.name, arms, self._shelf.plays, feedback=rule)
 
     def _visit(self, client: Client, now: float, number: int, likings: list[Any]) -> None:
-        """Let one visitor be shown something; what is liked will be said a moment later."""
+        """Show something to one visitor; feedback follows a moment later."""
         titles = self._shelf.titles
         moods = [
             SWING * math.sin(2 * math.pi * (now / pace + start)) for pace, start in self._paces
@@ -170,7 +170,7 @@ def demo(
 
 
 def free_port() -> int:
-    """Return the service's own port if nobody listens there, else 0, which stands for any."""
+    """Return the service's default port if it is free, else 0 for any free port."""
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with suppress(OSError):

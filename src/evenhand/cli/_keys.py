@@ -55,7 +55,7 @@ def revoke(
     key: Annotated[str, typer.Argument(help="Its id, as 'evenhand db keys list' shows it.")],
     database: Database = DEFAULT,
 ) -> None:
-    """Let a key open nothing any more; servers notice within a second or two."""
+    """Revoke a key; servers notice within a second or two."""
     with opened(database) as store:
         revoked = revoke_key(store, key)
     say(screen, f"revoked {revoked.id} ({revoked.label})")

@@ -28,7 +28,7 @@ app = typer.Typer(no_args_is_help=True, help="The movie experiment on MovieLens,
 def fetch(
     release: Annotated[str, typer.Argument(help=f"One of {', '.join(ml.RELEASES)}.")],
 ) -> None:
-    """Download RELEASE into the cache; stopped, it goes on where it was. The md5 is checked."""
+    """Download RELEASE into the cache; a stopped download is resumed. The md5 is checked."""
     check_known("release", [release], ml.RELEASES)
     screen.print(ml.TERMS, markup=False)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()

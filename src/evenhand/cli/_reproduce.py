@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +13,6 @@ from evenhand.cli._verdicts import verdict_table
 from evenhand.lab import paper
 from evenhand.lab.judging import RunSize
 from evenhand.lab.paper.settings import note_of
-from evenhand.sweeps import Grid, SweepResults
-from evenhand.sweeps.progress import Failure
 
 IDS = ", ".join([*paper.experiments(RunSize()), "movies"])
 
@@ -45,27 +42,11 @@ def reproduce(
 ) -> None:
     """Run the paper's evaluation and tell, claim by claim, what holds.
 
-    Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
+    Stopped with Ctrl-C, it keeps what is finished; the same command resumes it.
     """
     options, size = sweeping.BackendOptions(backend, workers, scheduler).check(), RunSize(quick)
     shown, needed = paper.claims_of(size, claim or ())
-    failed: list[Failure] = []
-
-    def play(grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
-        outcome = sweeping.play_grid(
-            grid,
-            folder,
-            options,
-            resume=True,
-            any_version=any_version,
-            only=only,
-            again="the same command",
-        )
-        failed.extend(outcome.progress.given_up)
-        sweeping.tell_failures(outcome.progress)
-        sweeping.tell_versions(outcome.results)
-        return outcome.results
-
+    play = sweeping.ResumingPlayer(options, any_version, must_finish=False)
     folder = out or Path("reproduction-quick" if quick else "reproduction")
     done = paper.reproduce(folder, size, [*(only or ()), *needed], movielens, play)
     if quick:
@@ -77,5 +58,5 @@ def reproduce(
         words = f"{one.claim.id}: {one.claim.rule.text} {one.variant}".rstrip()
         say(screen, "\n".join([words, *(f"  {number}" for number in one.measurements), ""]))
     screen.print(f"report: {done.report}", soft_wrap=True, markup=False)
-    if failed:
+    if play.failed:
         raise typer.Exit(sweeping.FAILED)

@@ -38,7 +38,7 @@ def sweep(
     ] = False,
     engine: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Play every cell of FILE's grid; a sweep that was stopped goes on with --resume.
+    """Play every cell of FILE's grid; --resume continues a stopped sweep.
 
     FILE may also be that of a simulation. The exit code is 4 if a run failed three times.
     """

@@ -28,9 +28,9 @@ SchedulerOption = Annotated[
 WorkersOption = Annotated[
     int | None, typer.Option(help="Threads or processes here; one per core by default.")
 ]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume what is in the folder.")]
 AnyVersionOption = Annotated[
-    bool, typer.Option("--any-version", help="Go on also with what other code has begun.")
+    bool, typer.Option("--any-version", help="Resume also what another version of the code began.")
 ]
 
 
@@ -42,7 +42,7 @@ class BackendOptions(NamedTuple):
     scheduler: str | None = None
 
     def check(self) -> BackendOptions:
-        """Complain about options that do not fit together."""
+        """Raise if options do not fit together."""
         check_backend(self.backend, self.workers, self.scheduler)
         return self
 
@@ -84,6 +84,26 @@ def play_grid(
         raise
 
 
+class ResumingPlayer:
+    """Plays what a folder lacks of a grid; failures end the command, or are collected."""
+
+    def __init__(self, options: BackendOptions, any_version: bool, *, must_finish: bool) -> None:
+        self._options, self._any_version, self._must_finish = options, any_version, must_finish
+        self.failed = False
+
+    def __call__(self, grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
+        """Return the results in the folder."""
+        given = {"resume": True, "any_version": self._any_version, "only": only}
+        again = "the same command"
+        outcome = play_grid(grid, folder, self._options, **given, again=again)  # type: ignore[arg-type]
+        tell_failures(outcome.progress)
+        tell_versions(outcome.results)
+        self.failed = self.failed or bool(outcome.progress.given_up)
+        if self.failed and self._must_finish:
+            raise typer.Exit(FAILED)
+        return outcome.results
+
+
 def tell_failures(progress: SweepProgress) -> None:
     """Say what was given up, on standard error."""
     for failure in progress.given_up[:MANY_FAILURES]:
@@ -99,6 +119,6 @@ def tell_failures(progress: SweepProgress) -> None:
 
 
 def tell_versions(results: SweepResults) -> None:
-    """Say so if other code has gone on with a sweep than had begun it."""
+    """Print a note if a sweep was resumed by another version of the code."""
     if results.version_note:
         say(errors, results.version_note)

@@ -14,7 +14,6 @@ from evenhand.lab.judging import RunSize, counted
 from evenhand.lab.measurement import FAILS
 from evenhand.lab.science import verify_science
 from evenhand.lab.science.checks import QUICK_NOTE
-from evenhand.sweeps import Grid, SweepResults
 
 
 def verify(
@@ -31,20 +30,11 @@ def verify(
 ) -> None:
     """Check against published numbers and known laws; exit code 1 if one does not hold.
 
-    Stopped with Ctrl-C, it keeps what is finished; the same command goes on from there.
+    Stopped with Ctrl-C, it keeps what is finished; the same command resumes it.
     """
     options, size = sweeping.BackendOptions(backend, workers, scheduler).check(), RunSize(quick)
 
-    def play(grid: Grid, folder: Path) -> SweepResults:
-        outcome = sweeping.play_grid(
-            grid, folder, options, resume=True, any_version=any_version, again="the same command"
-        )
-        sweeping.tell_failures(outcome.progress)
-        sweeping.tell_versions(outcome.results)
-        if outcome.progress.given_up:
-            raise typer.Exit(sweeping.FAILED)
-        return outcome.results
-
+    play = sweeping.ResumingPlayer(options, any_version, must_finish=True)
     done = verify_science(out or Path(f"verification{'-quick' if quick else ''}"), size, play)
     if quick:
         screen.print(f"[bold red]{QUICK_NOTE}[/bold red]\n")

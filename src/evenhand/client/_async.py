@@ -58,7 +58,6 @@ class AsyncClient(FeedbackSender):
         policy: str | Mapping[str, Any] | None = None,
         feedback: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Create a bandit, or find that it is there as it should be."""
         made: dict[str, Any] = await self._made(
             calls.create_call(bandit, arms, plays, policy, feedback)
         )
@@ -72,13 +71,11 @@ class AsyncClient(FeedbackSender):
         explain: bool = False,
         id: str | None = None,  # noqa: A002  (what the service calls it)
     ) -> Decision:
-        """Ask which of the awake arms to play; left out, all that are not paused are awake."""
         return calls.decision_of(await self._made(calls.ask_call(bandit, awake, explain, id)))
 
     async def tell(
         self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
     ) -> None:
-        """Tell what arms of a decision returned; it will be delivered, see :meth:`flush`."""
         async with self._changed:
             if not await self._wait_for(self._may_tell, self._patience):
                 raise ServiceError("the feedback buffer is full, and the service does not answer")
@@ -92,43 +89,30 @@ class AsyncClient(FeedbackSender):
     async def tell_now(
         self, bandit: str, decision: str | Decision, rewards: Mapping[str, float]
     ) -> dict[str, Any]:
-        """Tell what arms of a decision returned, and wait for what becomes of it."""
         body = {"decision": calls.id_of(decision), "rewards": dict(rewards)}
         answer = await self._made(calls.bandit_call("POST", bandit, "feedback", body=body))
         result: dict[str, Any] = answer["results"][0]
         return result
 
     async def flush(self, timeout: float | None = None) -> None:
-        """Wait until all feedback has been delivered.
-
-        Raises
-        ------
-        ServiceError
-            If it has not been in time; it goes on waiting to be delivered.
-        """
         async with self._changed:
             if not await self._wait_for(lambda: not len(self._delivery.buffer), timeout):
                 left = len(self._delivery.buffer)
                 raise ServiceError(f"{left} items of feedback have not been delivered yet")
 
     async def cancel(self, bandit: str, decision: str | Decision) -> None:
-        """Take back a decision that was never shown."""
         await self._made(calls.bandit_call("DELETE", bandit, "decisions", calls.id_of(decision)))
 
     async def state(self, bandit: str) -> dict[str, Any]:
-        """Return how a bandit fares."""
         return dict(await self._made(calls.bandit_call("GET", bandit, "state")))
 
     async def bandits(self) -> list[str]:
-        """Return the names of all bandits."""
         return list((await self._made(calls.HttpCall("GET", "/v1/bandits")))["bandits"])
 
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Make any other call of the API, as ``/docs`` of the service describes it."""
         return await self._made(calls.HttpCall(method, path, body))
 
     async def close(self) -> None:
-        """Deliver what can be delivered, and let go of the connections."""
         try:
             await self.flush(self._patience)
         except ServiceError as error:

@@ -91,7 +91,7 @@ def decision_of(answer: Mapping[str, Any]) -> Decision:
 
 
 def id_of(decision: str | Decision) -> str:
-    """Return the id of a decision, or complain."""
+    """Return the id of a decision, or raise InputError."""
     id_ = decision.id if isinstance(decision, Decision) else decision
     if not isinstance(id_, str):
         fail("decision", "a Decision of the service, or its id", decision)
@@ -105,7 +105,7 @@ class Retries:
         self._end, self._pause, self._tried = time.monotonic() + patience, FIRST_PAUSE, False
 
     def after_failure(self, error: Exception) -> float:
-        """Return how long to wait after a request that got no answer, or complain."""
+        """Return how long to wait before a retry, or raise ServiceError."""
         if (pause := self._next(0.0)) is None:
             raise ServiceError(f"the service cannot be reached: {error}") from error
         return pause
@@ -124,7 +124,7 @@ class Retries:
         return pause if time.monotonic() + pause < self._end else None
 
     def content(self, status: int, method: str, content: Any) -> Any:
-        """Return what a final answer holds, or complain; what was deleted before is gone now."""
+        """Return the content of a final answer, or raise; 404 for a repeated delete is no error."""
         if status < 300:
             return content
         if status == NOT_FOUND and method == "DELETE" and self._tried:

@@ -114,7 +114,7 @@ class Client(FeedbackSender):
         Raises
         ------
         ServiceError
-            If it has not been in time; it goes on waiting to be delivered.
+            If it was not delivered in time; it stays in the buffer.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not len(self._delivery.buffer), timeout):
@@ -138,7 +138,7 @@ class Client(FeedbackSender):
         return self._made(calls.HttpCall(method, path, body))
 
     def close(self) -> None:
-        """Deliver what can be delivered, and let go of the connections."""
+        """Deliver what can be delivered, and close the connections."""
         try:
             self.flush(self._patience)
         except ServiceError as error:

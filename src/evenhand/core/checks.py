@@ -49,7 +49,7 @@ WEIGHT = Limits(0.0, 1e100)
 
 
 def fail(thing: str, rule: str, value: object) -> NoReturn:
-    """Raise the one kind of complaint there is.
+    """Raise an InputError with thing, rule and value.
 
     >>> fail("plays", "a whole number of at least 1", 0)
     Traceback (most recent call last):
@@ -74,7 +74,7 @@ def brief(value: object) -> str:
 
 
 def check_whole(thing: str, value: object, *, least: int) -> int:
-    """Return ``value`` as an int of at least ``least``, or complain."""
+    """Return ``value`` as an int of at least ``least``, or raise InputError."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         fail(thing, f"a whole number of at least {least}", _plain(value))
     if int(value) > LARGEST:
@@ -83,7 +83,7 @@ def check_whole(thing: str, value: object, *, least: int) -> int:
 
 
 def check_number(thing: str, value: object, limits: Limits = FRACTION) -> float:
-    """Return ``value`` as a float within limits, or complain.
+    """Return ``value`` as a float within limits, or raise InputError.
 
     >>> check_number("reward of arm 'a'", 0.25)
     0.25
@@ -109,7 +109,7 @@ def real(value: object) -> float | None:
 
 
 def check_choice(thing: str, value: object, options: Collection[str]) -> str:
-    """Return ``value`` if it is one of ``options``, or complain."""
+    """Return ``value`` if it is one of ``options``, or raise InputError."""
     if not isinstance(value, str) or value not in options:
         fail(thing, "one of " + ", ".join(map(repr, options)), value)
     return str(value)
@@ -149,7 +149,7 @@ def check_per_arm(
 
 
 def check_names(thing: str, given: object) -> tuple[str, ...]:
-    """Return a tuple of non-empty, different names, or complain."""
+    """Return a tuple of non-empty, different names, or raise InputError."""
     scalar = isinstance(given, np.ndarray) and given.ndim != 1
     if isinstance(given, str) or not isinstance(given, Iterable) or scalar:
         fail(thing, "a list of names", given)
@@ -162,7 +162,7 @@ def check_names(thing: str, given: object) -> tuple[str, ...]:
 
 
 def check_different(thing: str, names: Iterable[str]) -> None:
-    """Complain about the first name that comes twice.
+    """Raise for the first name that comes twice.
 
     >>> check_different("arms", ["a", "b", "a"])
     Traceback (most recent call last):
@@ -192,14 +192,14 @@ def is_name(value: object) -> bool:
 
 
 def check_tables(thing: str, given: object) -> list[dict[str, Any]]:
-    """Return the tables of a file's ``[[thing]]``, or complain."""
+    """Return the tables of a file's ``[[thing]]``, or raise InputError."""
     if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
         fail(thing, f"[[{thing}]] tables", given)
     return given
 
 
 def check_known(thing: str, given: Iterable[str], options: Collection[str]) -> None:
-    """Complain about the first name that is not one of ``options``, with the nearest one.
+    """Raise for the first name that is not one of ``options``, with the nearest one.
 
     >>> check_known("policy", ["tscfs-b"], ["lfg", "tscsf-b"])
     Traceback (most recent call last):

@@ -54,7 +54,7 @@ def as_wait(delay: object) -> Wait:
 
 
 def check_delay(delay: object) -> Delay:
-    """Return a delay that feedback may have, or complain.
+    """Return a valid delay of feedback, or raise InputError.
 
     >>> check_delay(3)
     3

@@ -14,6 +14,7 @@ EXTRAS = {
     "distributed": "cluster",
     "gymnasium": "gym",
     "httpx": "client",
+    "jinja2": "lab",
     "loky": "lab",
     "matplotlib": "lab",
     "msgspec": "service",

@@ -37,7 +37,7 @@ class Form:
         return {"format": self.name, "version": self.version, **document}
 
     def read(self, document: object) -> Document:
-        """Return a document of the present version; complain about one that is of another form."""
+        """Return a document of the present version; raise if it is of another form."""
         if not isinstance(document, dict) or document.get("format") != self.name:
             found = document.get("format") if isinstance(document, dict) else document
             fail("stored form", f"{self.name!r}", found)

@@ -60,9 +60,9 @@ def own_nature(awake: Awake, payoffs: Payoffs) -> tuple[Awake, Payoffs]:
 
 
 def change_nature(awake: Awake, payoffs: Payoffs, changes: Changes, number: int) -> None:
-    """Let a nature of one's own be what it is after a change, counted from 0.
+    """Apply a change of nature, counted from 0, to a copy of it.
 
-    In place: a name that is bound anew in a compiled loop costs more than the whole round.
+    In place: a name that is rebound in a compiled loop costs more than the whole round.
     """
     for i in range(payoffs.means.size):
         awake.probabilities[i] = changes.probabilities[number, i]

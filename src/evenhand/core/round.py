@@ -130,7 +130,7 @@ def draw_samples(
 def advance(
     state: State, problem: ProblemArrays, awake: Integers, chosen: Integers, options: StepOptions
 ) -> None:
-    r"""Count the round that was just decided and let the debts follow.
+    r"""Count the round that was just decided, and update the debts.
 
     .. math:: Q_i \leftarrow \max(Q_i + k_i - d_i, -\text{surplus})
 
@@ -161,7 +161,7 @@ def count_round(
     """Count a round of a weight: the clock, who was awake, who was played, and the debts.
 
     Debts with a finite surplus grow by ``growth`` times the floors. Those that remember every play
-    are worked out anew, so that no rounding adds up.
+    are recomputed, so that no rounding accumulates.
     """
     state.rounds[0] += 1
     rounds, endless = state.rounds[0], options.surplus == math.inf

@@ -38,7 +38,7 @@ class Column:
     fades
         Whether it is weighed by age, where a policy has a half-life.
     derived
-        Whether it can be worked out anew from the rest: snapshots keep it, counters do not.
+        Whether it can be recomputed from the rest: snapshots keep it, counters do not.
     """
 
     axis: Axis = "arm"
@@ -106,7 +106,7 @@ def copied(arrays: Kind) -> Kind:
 def carried(arrays: Kind, kept: Integers) -> Kind:
     """Return the state for other arms: ``kept`` are their indices until now, -1 for a new arm.
 
-    Arrays that have one entry per arm follow the arms, single numbers stay, others start anew.
+    Arrays that have one entry per arm follow the arms, single numbers stay, others start at zero.
     """
     found, old = {}, kept >= 0
     for field in fields_of(type(arrays)):

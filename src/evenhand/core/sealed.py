@@ -34,7 +34,7 @@ def sealed_json(document: Mapping[str, Any]) -> bytes:
 
 
 def open_json(content: bytes) -> dict[str, Any]:
-    """Return a document that was sealed, or complain."""
+    """Return a sealed document, or raise InputError."""
     check_seal(content)
     document: dict[str, Any] = json.loads(content)
     document.pop("seal")
@@ -61,7 +61,7 @@ def about_parquet(content: bytes) -> dict[str, Any]:
 
 
 def check_seal(content: bytes) -> str:
-    """Return a content's seal; complain about one that has none, or another than its own.
+    """Return a content's seal; raise if it has none, or a wrong one.
 
     >>> check_seal(sealed_json({"seed": 7}).replace(b"7", b"8"))
     Traceback (most recent call last):

@@ -160,9 +160,9 @@ def cumulative_debts(state: State, problem: ProblemArrays) -> Floats:
 
 
 def is_due(rounds: int, due: int, latest: int) -> bool:
-    """Say whether something is to be worked out anew: in its round, or if the clock was set back.
+    """Say whether something is to be recomputed: in its round, or if the clock was set back.
 
-    ``latest`` is when it would be due again if it were worked out now: decisions that were
+    ``latest`` is when it would be due again if it were computed now: decisions that were
     cancelled may have left a round that is later than that.
 
     >>> is_due(10, due=10, latest=11), is_due(10, due=11, latest=11), is_due(10, due=90, latest=11)

@@ -55,7 +55,7 @@ def _locked(folder: Path) -> BaseFileLock:
 
 
 def _unlock(lock: BaseFileLock, folder: Path) -> None:
-    """Let go of a folder; where a file that is open can be removed, its lock goes first."""
+    """Release a folder; where an open file can be removed, its lock is removed first."""
     try:
         if lock.lock_counter == 1:
             with suppress(OSError):
@@ -65,13 +65,13 @@ def _unlock(lock: BaseFileLock, folder: Path) -> None:
 
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Complain, before any work, about a folder that results could not go into."""
+    """Raise before any work if results cannot be written to a folder."""
     with claimed(folder, overwrite=overwrite):
         pass
 
 
 def check_free(folder: Path, *, overwrite: bool) -> None:
-    """Complain about a file, and unless it may be overwritten about a folder that is not empty."""
+    """Raise for a file, or for a folder that is not empty unless it may be overwritten."""
     try:
         found = os.listdir(folder)
     except FileNotFoundError:
@@ -182,5 +182,5 @@ def _sync(folder: Path) -> None:
 
 
 def _real(path: Path) -> Path:
-    """Follow links; one that leads to itself is left to whoever opens it."""
+    """Follow links; a link to itself is left as it is."""
     return Path(os.path.realpath(path))

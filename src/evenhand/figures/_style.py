@@ -71,7 +71,7 @@ class Line(NamedTuple):
 
 
 def styled(draw: Callable[Given, Figure]) -> Callable[Given, Figure]:
-    """Let a function draw in the house style."""
+    """Apply our matplotlib style while a function draws."""
 
     @wraps(draw)
     def drawn(*arguments: Given.args, **options: Given.kwargs) -> Figure:

@@ -114,7 +114,7 @@ class Settings:
 
 
 def check_checkpoints(given: object) -> tuple[int, int]:
-    """Return at how many of the first and of the later rounds totals are kept, or complain."""
+    """Return at how many of the first and of the later rounds totals are kept."""
     values = as_list("checkpoints", given)
     if len(values) != 2:
         fail("checkpoints", "two numbers, of first and of later rounds", given)

@@ -33,7 +33,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
 
     .. math:: \sum_{i \in A(t)} w_i X_i(t) - c \sum_i \max(t k_i - h_i(t), 0)
 
-    with the plays h_i so far and ``debt_cost`` c: 0 leaves the floors to whoever reads the debts.
+    with the plays h_i so far and ``debt_cost`` c: with 0 the reward ignores the floors.
     An episode is truncated after ``horizon`` rounds, and never terminated.
 
     Parameters
@@ -103,7 +103,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         return self._seen(), self._told(())
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play the best awake arms by their scores; let the next round's arms wake."""
+        """Play the best awake arms by their scores, and draw the next round's awake arms."""
         problem, state, now = self.nature.problem, self._state, int(self._state.rounds[0])
         if not self._begun:
             fail("step", "one after a reset", "one before")
@@ -144,7 +144,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         self._line, self._begun = "no round has been played", False
 
     def _wake(self) -> None:
-        """Let arms wake for the round to come."""
+        """Draw the awake arms of the next round."""
         now, changed = int(self._state.rounds[0]), self.nature.changed
         for number in np.flatnonzero(changed.starts == now).tolist():
             change_nature(self._awake, self._payoffs, changed, number)

@@ -46,12 +46,6 @@ class Measured(NamedTuple):
         return self.decisive or self.measurements
 
 
-class Variant(NamedTuple):
-    """A variant in which a claim is judged; what it stands for is up to the rule."""
-
-    words: str = ""
-
-
 @dataclass(frozen=True)
 class Rule:
     """How a claim is decided: every deciding number must be in the bound.
@@ -122,13 +116,12 @@ def judge(
     claim: Claim, evidence: Any, published: Any = None, others: Sequence[Any] = ()
 ) -> Verdict:
     """Decide a claim by its rule, as published first, and then in the other variants."""
-    published = Variant() if published is None else published
     rule = claim.rule
     measured = rule.measure(evidence, published)
     tried = [(variant, rule.measure(evidence, variant)) for variant in others]
     same = all(list(other.measurements) == list(measured.measurements) for _, other in tried)
     verdict, deciding = rule.decide(measured), rule.closest(measured)
-    words = "" if same else published.words
+    words = "" if same or published is None else published.words
     if verdict != HOLDS:
         for variant, other in tried:
             if rule.decide(other) == HOLDS:

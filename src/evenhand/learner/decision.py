@@ -1,4 +1,4 @@
-"""What a decision is: to whoever asked for it, and as long as it is remembered."""
+"""A decision as the caller gets it, and as the decision log keeps it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Receipt(NamedTuple):
     """What became of feedback.
 
     ``learned``: taken in. ``repeated``: told before with the same value, so nothing changed.
-    ``ignored``: the arm has retired since the decision, so there is nobody left to learn about.
+    ``ignored``: the arm has retired since the decision.
     ``expired``: too late, for the decision has expired or has been forgotten.
     """
 

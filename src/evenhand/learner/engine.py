@@ -100,7 +100,7 @@ class DecisionEngine:
             self._warm_up()
 
     def bind(self, problem: ProblemArrays, memory: Any) -> None:
-        """Go on with other promises for the same arms, and with what the policy remembered."""
+        """Use other floors and weights for the same arms, and another memory of the policy."""
         self._problem, self._plays, self.memory = problem, problem.plays, memory
         if self.compiled:
             blocks = *self._state_blocks, *in_blocks(problem)[1]
@@ -109,7 +109,7 @@ class DecisionEngine:
             self._numbers = (self.state, problem, self._options, self.constants, memory)
 
     def read(self) -> None:
-        """Work out the posteriors anew: the state has changed in other ways than by learning."""
+        """Recompute the posteriors: the state has changed other than by learning."""
         everyone = np.arange(self.state.played.size)
         self._posteriors = np.array(posterior(self.state, everyone, np.inf))
         self.alphas, self.betas = self._posteriors
@@ -200,7 +200,7 @@ class DecisionEngine:
         return chosen[:count]
 
     def _warm_up(self) -> None:
-        """Compile all that decisions need, on copies; the log says so if it takes its time."""
+        """Compile everything that decisions need, on copies; log it if it is slow."""
         start = time.perf_counter()
         state, blocks, memory = self.state, self._state_blocks, self.memory
         nobody, rng = np.empty(0, dtype=np.int64), np.random.default_rng(0)

@@ -80,7 +80,7 @@ class Learner:
         return int(self.state.rounds[0])
 
     def adopt(self, table: ArmTable, state: State, memory: Any = None) -> None:
-        """Go on with other arms; what can be refused comes first."""
+        """Use other arms; what may raise comes first."""
         constants = self.policy.constants(PolicySetup(table.problem, self.horizon))
         engine = DecisionEngine(self.policy, state, table.arrays, constants, self._compiled)
         if memory is not None:
@@ -141,24 +141,24 @@ class Learner:
         return tuple(arm for arm in arms if tables.took_part(self.table, arm, record.number))
 
     def cancel(self, record: DecisionRecord, later: Iterable[DecisionRecord] = ()) -> None:
-        """Let it be as if a decision had not been made, see :func:`cancel_decision`."""
+        """Undo a decision, see :func:`cancel_decision`."""
         given = later, self.table, self.state, self.options
         self.table = cancel_decision(record, *given)
         self.engine.bind(self.table.arrays, self.engine.memory)
 
     def load(self, state: State) -> None:
-        """Go on from another state of the same arms."""
+        """Load another state of the same arms."""
         for mine, theirs in zip(self.state, state, strict=True):
             mine[:] = theirs
         self.engine.read()
 
     def join(self, name: str | Iterable[str], floor: object, weight: object) -> None:
-        """Let new arms take part; their debts count from now on."""
+        """Add arms; their debts count from now on."""
         now = self.rounds, self.decisions
         self._carry(tables.with_arms(self.table, tables.names_of(name), floor, weight, *now))
 
     def retire(self, name: str | Iterable[str]) -> None:
-        """Let arms leave."""
+        """Remove arms."""
         self._carry(tables.without_arms(self.table, tables.names_of(name)))
 
     def change(self, name: str | Iterable[str], floor: object, weight: object) -> None:
@@ -177,13 +177,13 @@ class Learner:
         self.adopt(tables.with_plays(self.table, plays), self.state)
 
     def pause(self, name: str | Iterable[str]) -> None:
-        """Let arms rest: they are not played, and owed nothing for the time."""
+        """Pause arms: they are not played, and their debts do not grow."""
         now = self.rounds, self.decisions
         table = tables.with_pause(self.table, tables.names_of(name), self.awake_rates(), *now)
         self.adopt(table, self.state)
 
     def resume(self, name: str | Iterable[str]) -> Floats:
-        """Let paused arms take part again; return what that adds to the awake counts."""
+        """Resume paused arms; return what that adds to the awake counts."""
         names, now = tables.names_of(name), (self.rounds, self.decisions)
         table = tables.with_resumption(self.table, names, *now)
         added = np.zeros(self.state.played.size)
@@ -226,11 +226,11 @@ class Learner:
         return awake_rates(self.state, self.table.arrays, self.options.half_life)
 
     def settle_debts(self) -> None:
-        """Work out debts that add up anew, after sums were added to the state."""
+        """Recompute debts that add up, after sums were added to the state."""
         if self.adds_up:
             self.state.debts[:] = cumulative_debts(self.state, self.table.arrays)
         self.engine.read()
 
     def _carry(self, table: ArmTable) -> None:
-        """Go on with arms of which some are new, or gone."""
+        """Use arms of which some are new, or gone."""
         self.adopt(table, carried(self.state, kept_arms(self.problem.arms, table.problem.arms)))

@@ -33,7 +33,7 @@ class Basis(NamedTuple):
 
 
 def reasons(basis: Basis) -> tuple[Reason, ...]:
-    """Work out the part of every awake arm in a decision."""
+    """Compute the reason of every awake arm of a decision."""
     policy, view, scores = basis.policy, basis.view, basis.scores
     awake, size = view.awake, view.awake.size
     alphas, betas = posterior(view.state, awake, policy.options.half_life)

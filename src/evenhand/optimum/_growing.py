@@ -1,4 +1,4 @@
-"""A linear program that grows by columns: HiGHS goes on from the basis it has."""
+"""A linear program that grows by columns: HiGHS restarts from its last basis."""
 
 from __future__ import annotations
 

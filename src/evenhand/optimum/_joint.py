@@ -194,7 +194,7 @@ def _grow(table: Table, start: Integers, growth: Growth) -> Solution:
     stuck, steps = 0, 0
     while stuck < 2 and bound - value > GAP * (1.0 + abs(value)) and steps < MOST_STEPS:
         steps += 1
-        # What goes on from an old basis may miss a column that helps; a fresh start finds it.
+        # A warm start may miss a column that helps; a cold start finds it.
         value, weights, multipliers = growth.solve(stuck > 0)
         stuck += 1
         between = [SMOOTHING * best + (1.0 - SMOOTHING) * multipliers] if best.size else []

@@ -50,7 +50,7 @@ def attainable(floors: Floats, probabilities: Floats, plays: int) -> Floats:
     """Return the floors, or where they do not fit the fairest part of them that does.
 
     Max-min fair: the prefix that lacks most gets the same fraction of each of its floors, what is
-    left over is shared among the others in the same way, and nobody gets more than the floor. The
+    left over is shared among the others in the same way, and no arm gets more than its floor. The
     fractions are the slopes of the lower convex hull of (promised, possible) over the prefixes.
 
     >>> attainable(np.array([0.5, 1.0, 0.1]), np.array([1.0, 1.0, 0.1]), 1).round(6).tolist()

@@ -46,7 +46,7 @@ class Pessimistic(WithBase, WithSurplus):
         V_t = \eta \sqrt t, \quad \epsilon_t = \frac{c}{\sqrt t}
 
     with d_i = 1 if the arm was played. The publication's scales of V and epsilon have the number of
-    constraints and Slater's constant in them, which nobody knows beforehand: ``eta`` and
+    constraints and Slater's constant in them, which are not known beforehand: ``eta`` and
     ``tightening`` stand for them here, and epsilon is in parts of the floor, so that a small floor
     is not tightened beyond what there is to give. An agent's debts are these queues, more than what
     was promised.

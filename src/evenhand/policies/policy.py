@@ -28,7 +28,7 @@ Score: TypeAlias = Callable[[Floats, DecisionView, Any, Any, Random], None]
 class PolicySetup(NamedTuple):
     """What a policy's constants may depend on.
 
-    ``horizon`` is None where decisions go on for ever; ``means`` and ``awake``, nature's secrets,
+    ``horizon`` is None where there is no last decision; ``means`` and ``awake``, nature's secrets,
     are None wherever they are not known: only simulations know them.
     """
 
@@ -60,7 +60,7 @@ class Policy(ABC):
     both must give the same bits. ``evenhand.testing.check_policy`` checks that.
 
     ``memory`` declares arrays of the policy's own, which ``score`` may write to: a NamedTuple as
-    :mod:`evenhand.core.schema` describes it. It starts at zero, and anew when the arms change.
+    :mod:`evenhand.core.schema` describes it. It starts at zero, and again when the arms change.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class PricedConstants(NamedTuple):
 
 
 class PricedMemory(NamedTuple):
-    """The prices of the floors, and from which round on they are to be computed anew."""
+    """The prices of the floors, and the round in which they are computed again."""
 
     prices: Annotated[Floats, Column("arm", derived=True)]
     refresh: Annotated[Integers, Column("one", derived=True)]
@@ -116,7 +116,7 @@ def refresh_prices(
 
 
 def next_refresh(rounds: int, arms: int, plays: int, half_life: float) -> int:
-    """Return the round in which prices that are worked out now are old.
+    """Return the round in which prices that are computed now are out of date.
 
     Of hundreds of arms little is known before each could have been played once more, and working
     out their prices takes longer than a decision.
@@ -136,7 +136,7 @@ class Priced(WithSamples, WithSurplus):
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
     with the debt Q_i, and the price lambda_i from the exact optimum on posterior means and measured
-    awake rates, computed anew whenever t has grown by a tenth. The prices assume that arms wake
+    awake rates, computed again whenever t has grown by a tenth. The prices assume that arms wake
     independently; the debt does not, and corrects them. It is counted in parts of the floor (times
     the mean floor), and may be negative against the price, down to minus the surplus. Floors that
     cannot all be kept are missed by the same fraction. An arm that is owed plays and has no floor

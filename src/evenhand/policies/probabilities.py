@@ -1,4 +1,4 @@
-r"""With what chance each arm is among the best, worked out and not sampled.
+r"""The probability that each arm is among the best, by integration, not by sampling.
 
 Scores that are ``offset_i + slope_i theta_i`` with independent Beta samples theta_i: arm i is among
 the best m if fewer than m of the others score higher,

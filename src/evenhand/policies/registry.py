@@ -68,7 +68,7 @@ Kind = TypeVar("Kind", bound=type[Policy])
 
 
 def register_policy(policy: Kind) -> Kind:
-    """Let a policy of your own be called by its name, like a built-in one; a decorator, too.
+    """Register a policy of your own under its name; can be used as a decorator.
 
     A package registers its policies for every program, the command line included, by the entry
     point group ``evenhand.policies``.
@@ -228,7 +228,7 @@ def label_policies(
 
 
 def check_labels(labels: Sequence[object]) -> None:
-    """Complain about a label that is no name, or that two policies have."""
+    """Raise for a label that is not a name, or that two policies have."""
     for label in labels:
         if not is_name(label):
             fail("label of a policy", NAME_RULE, label)

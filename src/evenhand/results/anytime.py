@@ -65,12 +65,12 @@ class Anytime:
         return AnytimeSettings(burn_in, self.tolerance, window)
 
 
-# What they are measured against unless somebody says otherwise.
+# The default settings.
 USUAL = Anytime()
 
 
 def check_anytime(given: object) -> Anytime:
-    """Return how to measure, or complain."""
+    """Return the settings, or raise InputError."""
     if not isinstance(given, Anytime):
         fail("anytime", "an Anytime", given)
     return given

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from evenhand.core.checks import fail
 from evenhand.service.stores import DEFAULT
-from evenhand.service.validation import field_name, first_violation, type_of
+from evenhand.service.validation import field_name, first_violation
 
 
 class Config(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -57,7 +57,7 @@ def read_config(path: Path | None, **given: Any) -> Config:
     try:
         return msgspec.convert(document, Config)
     except msgspec.ValidationError as error:
-        found = first_violation(document, type_of(Config))
+        found = first_violation(document, Config)
         if found is None:
             fail("config", "made of known settings", str(error))
         typed = given.get(str(found.path[0])) is not None

@@ -96,14 +96,11 @@ def json_value(value: Any) -> Any:
     return value if finite and len(text) <= LONG else text
 
 
-def input_problem(error: InputError) -> ProblemError:
-    """Return the problem of an input error of the library."""
-    given = {"field": error.thing, "rule": error.rule, "value": error.value or UNSET}
-    return ProblemError(422, "bad-input", str(error), **given)
-
-
-def floors_problem(error: InfeasibleFloors) -> ProblemError:
-    """Return the problem of infeasible floors, with the certificate."""
+def problem_of(error: InputError | InfeasibleFloors) -> ProblemError:
+    """Return the problem of an error of the library; of infeasible floors, with the certificate."""
+    if isinstance(error, InputError):
+        given = {"field": error.thing, "rule": error.rule, "value": error.value or UNSET}
+        return ProblemError(422, "bad-input", str(error), **given)
     return ProblemError(
         422,
         "infeasible-floors",

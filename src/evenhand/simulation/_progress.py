@@ -1,4 +1,4 @@
-"""A progress bar for work that takes longer than a second; silent where nobody looks."""
+"""A progress bar for work that takes longer than a second; silent without a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 1.0
 
 
 class Listener(Protocol):
-    """Somebody who wants to know how many rounds are done."""
+    """Is called with the number of rounds done."""
 
     def update(self, done: int) -> None:
         """Take notice."""

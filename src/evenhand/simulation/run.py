@@ -88,7 +88,7 @@ class Run:
 
     @cached_property
     def constants(self) -> tuple[object, ...]:
-        """The policy's constants here, worked out once; a simulation may tell the means."""
+        """The policy's constants, computed once; a simulation knows the means."""
         nature = self.environment
         if nature.changes and self.policy.knows_nature:
             fail("nature that a policy knows", "the same throughout", self.policy.label())

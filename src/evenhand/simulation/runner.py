@@ -80,7 +80,7 @@ def simulate(
     workers
         Threads that share the runs of the compiled engine; all cores by default.
     progress
-        Whether to show a progress bar on a terminal when it takes over a second, or somebody else
+        Whether to show a progress bar on a terminal when it takes over a second, or a listener
         to tell how many rounds are done.
 
     Examples

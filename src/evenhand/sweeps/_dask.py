@@ -1,4 +1,4 @@
-"""A dask cluster as a place where tasks are played."""
+"""A dask cluster as a backend."""
 
 from __future__ import annotations
 
@@ -76,31 +76,27 @@ class Dask:
                 )
 
     def workers(self) -> int:
-        """Return the threads of all workers that are there now."""
         try:
             return sum(self._client.nthreads().values())
         except (OSError, RuntimeError, ValueError) as error:
             raise EvenhandError(f"the scheduler no longer answers: {error}") from None
 
     def submit(self, task: Task) -> Future[Part]:
-        """Have a task played."""
         return self._executor.submit(play_task, task)
 
     def is_worker_death(self, error: BaseException) -> bool:
-        """Say yes if the scheduler has given a task up because of its workers."""
         return isinstance(error, self._killed)
 
     def renew(self) -> None:
-        """Leave it to the scheduler: its workers come and go."""
+        pass
 
     def close(self, *, at_once: bool) -> None:
-        """Leave the scheduler; a cluster of our own ends."""
         with self._closing:
             self._executor.shutdown(wait=not at_once)
 
 
 def let_go(thing: Any) -> None:
-    """Close a client or a cluster; one that takes too long costs nobody their results."""
+    """Close a client or a cluster; give up after a while, the results are safe."""
     try:
         thing.close(timeout=ANSWER_SECONDS)
     except TimeoutError as error:
@@ -127,7 +123,7 @@ def _within(name: str, package: str) -> bool:
 
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Let processes be started that leave Ctrl-C to this one, which will tell them to stop."""
+    """Start processes that ignore Ctrl-C; this process stops them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -139,9 +135,9 @@ def interrupts_ignored() -> Iterator[None]:
 
 
 def connect(distributed: Any, address: str) -> Any:
-    """Return a client, or complain about a scheduler that does not answer in time.
+    """Return a client, or raise if the scheduler does not answer in time.
 
-    The first handshake is our own: a client that finds nobody takes long to give up.
+    We connect first ourselves: the client takes long to time out.
     """
     try:
         asyncio.run(_greet(distributed, address))

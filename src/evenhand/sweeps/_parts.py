@@ -104,7 +104,7 @@ def part_of(digest: str, runs: range) -> dict[str, Any]:
 
 
 def check_part(content: bytes, runs: range, digest: str) -> dict[str, Any]:
-    """Complain about a content that is damaged, or not those runs of this grid; return about it."""
+    """Return the description of a part, or raise if it is damaged or of another grid."""
     about = FORM.read(about_parquet(content))
     wanted = FORM.read(part_of(digest, runs))
     wrong = [key for key, value in wanted.items() if about.get(key) != value]

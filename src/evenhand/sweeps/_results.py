@@ -127,7 +127,7 @@ class SweepResults:
 
     @property
     def version_note(self) -> str:
-        """Which versions have gone on with what others had begun; empty if none have."""
+        """Which versions resumed what others began; empty if none did."""
         first, *others = self.versions
         told = [", ".join(version_differences(first, other)) for other in others]
         return f"played by different versions of the code: {'; '.join(told)}" if told else ""

@@ -114,7 +114,7 @@ class TaskSplitter:
 
 
 def _adjoins(spans: Sequence[ReplicationRange], following: ReplicationRange) -> bool:
-    """Say whether a piece goes on where the others end, if there are any."""
+    """Say whether a range starts where the others end, if there are any."""
     return not spans or spans[-1].first + spans[-1].runs == following.first
 
 

@@ -52,22 +52,18 @@ class Threads:
         self._stop = new_control().stop
 
     def workers(self) -> int:
-        """Return the number of threads."""
         return self._workers
 
     def submit(self, task: Task) -> Future[Part]:
-        """Submit a task; it stops within a round when the backend is closed at once."""
         return self._pool.submit(play_task, task, self._stop)
 
     def is_worker_death(self, error: BaseException) -> bool:
-        """Return False: a thread does not die alone."""
         return False
 
     def renew(self) -> None:
-        """Do nothing: threads do not break."""
+        pass
 
     def close(self, *, at_once: bool) -> None:
-        """Stop the threads."""
         self._stop[0] = int(at_once)
         self._pool.shutdown(cancel_futures=at_once)
 
@@ -87,25 +83,20 @@ class Processes:
         self._pool: Any = self._new()
 
     def workers(self) -> int:
-        """Return the number of processes."""
         return self._workers
 
     def submit(self, task: Task) -> Future[Part]:
-        """Submit a task."""
         future: Future[Part] = self._pool.submit(play_task, task)
         return future
 
     def is_worker_death(self, error: BaseException) -> bool:
-        """Say whether the pool is broken."""
         return isinstance(error, BrokenExecutor)
 
     def renew(self) -> None:
-        """Start another pool in place of a broken one."""
         self._pool.shutdown(kill_workers=True)
         self._pool = self._new()
 
     def close(self, *, at_once: bool) -> None:
-        """Stop the processes."""
         self._pool.shutdown(kill_workers=at_once)
 
 
@@ -135,22 +126,19 @@ class ExternalExecutor:
         self._workers = worker_count(own if workers is None else workers)
 
     def workers(self) -> int:
-        """Return the number that was stated, or else the executor's own."""
         return self._workers
 
     def submit(self, task: Task) -> Future[Part]:
-        """Submit a task."""
         return self._executor.submit(play_task, task)
 
     def is_worker_death(self, error: BaseException) -> bool:
-        """Say whether the pool is broken."""
         return isinstance(error, BrokenExecutor)
 
     def renew(self) -> None:
-        """Do nothing: the caller's executor cannot be replaced."""
+        pass
 
     def close(self, *, at_once: bool) -> None:
-        """Do nothing: the caller closes it."""
+        pass
 
 
 BACKENDS = ("threads", "local", "dask")

@@ -55,7 +55,7 @@ def left(folder: Path, grid: Grid, *, any_version: bool) -> list[range]:
 
 
 def check(folder: Path, grid: Grid, *, resume: bool, any_version: bool) -> Contents:
-    """Complain about a folder that a sweep could not go into; return what it holds."""
+    """Return the content of a folder, or raise if a sweep cannot use it."""
     with check_writable(folder):
         fresh = not (folder / ABOUT).exists()
     if not fresh and not resume:
@@ -126,7 +126,7 @@ def _only_rubble(folder: Path) -> bool:
 
 
 def check_same(folder: Path, described: Mapping[str, Any], *, any_version: bool) -> None:
-    """Refuse to go on with the results of something else, and say what differs."""
+    """Refuse to resume the results of another sweep, and say what differs."""
     about = read_about(folder)
     found = list(differences(about.get("settings"), described["settings"]))
     if found:
@@ -167,7 +167,7 @@ def differences(there: object, here: object, location: str = "") -> Iterator[str
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """Return what a sweep is, or complain about a folder that holds none."""
+    """Return the description of a sweep, or raise if the folder holds none."""
     try:
         return FORM.read(json.loads((folder / ABOUT).read_text(encoding="utf-8")))
     except InputError as error:
@@ -212,7 +212,7 @@ def _part_files(folder: Path) -> frozenset[Path]:
 
 
 def in_order(found: Iterable[StoredPart], runs: int) -> list[StoredPart]:
-    """Return parts in the order of their runs; complain if two hold the same run."""
+    """Return parts in the order of their runs; raise if two hold the same run."""
     ordered, end = sorted(found, key=lambda part: part.runs.start), 0
     for part in ordered:
         if part.runs.start < end or part.runs.stop > runs:

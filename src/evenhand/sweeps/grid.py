@@ -192,7 +192,7 @@ class Grid:
         return {**describe_instance(name, self._sources[name]), **own}
 
     def _check_horizons(self) -> None:
-        """Complain about a horizon that is longer than a trace, or too short for the figures."""
+        """Raise for a horizon that is longer than a trace, or too short for the figures."""
         for name, source in self._sources.items():
             horizons = self.numbering.limit(name).horizons
             try:

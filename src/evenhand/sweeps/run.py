@@ -60,9 +60,9 @@ def run_sweep(
     scheduler
         The address of a dask scheduler; one is started here if there is none.
     resume
-        Whether to go on with a folder; only what is missing is played.
+        Whether to resume a folder; only what is missing is played.
     any_version
-        Whether to go on also with what other versions of the code have begun, whose results could
+        Whether to resume also what other versions of the code began, whose results could
         differ; the tables say which code played what.
 
     Returns
@@ -138,7 +138,7 @@ def conduct_in_memory(
 
 @contextmanager
 def closing(backend: Backend | None) -> Iterator[None]:
-    """Let a backend go in the end: at once if something goes wrong."""
+    """Close a backend at the end: at once after an error."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""What every policy must do, whoever wrote it."""
+"""What every policy must do, for authors of their own policies."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ FORMS = {
     "all awake": (AWAKE, 0.5 * 0.1 + 0.25 * 0.3 + 0.125 * 0.5 + 1.0 * 0.9 + 0.125 * 0.7),
     # It is played whenever it is awake.
     "one arm": (ALONE, 0.8 * 0.7),
-    # Somebody is awake with 1 - (1 - p)^N, and it does not matter who.
+    # An arm is awake with probability 1 - (1 - p)^N, and all arms are alike.
     "arms that are alike": (ALIKE, 0.4 * (1.0 - 0.7**6)),
 }
 

@@ -18,6 +18,10 @@ from evenhand.policies.policy import PolicySetup
 from evenhand.results import Results
 from evenhand.sweeps import SweepResults
 
+# What a row has the mean and the largest of.
+LARGEST = ("shortfall", "regret")
+MEANS = (*LARGEST, "all_kept", "largest_debt_after", "share_behind", "worst_window_shortfall")
+
 
 class Score(NamedTuple):
     """One policy on one instance; regret is in parts of the optimum."""
@@ -131,23 +135,12 @@ def summarise(scores: Sequence[Score]) -> list[Row]:
     rows = []
     for (world, horizon, label), own in _grouped(scores).items():
         predicted = [score.predicted for score in own if score.predicted is not None]
-        rows.append(
-            Row(
-                world,
-                horizon,
-                label,
-                len(own),
-                _mean([score.shortfall for score in own]),
-                max(score.shortfall for score in own),
-                _mean([score.regret for score in own]),
-                max(score.regret for score in own),
-                _mean([score.all_kept for score in own]),
-                _mean([score.largest_debt_after for score in own]),
-                _mean([score.share_behind for score in own]),
-                _mean([score.worst_window_shortfall for score in own]),
-                _mean(predicted) if predicted else None,
-            )
-        )
+        means = {name: _mean([getattr(score, name) for score in own]) for name in MEANS}
+        largest = {
+            f"largest_{name}": max(getattr(score, name) for score in own) for name in LARGEST
+        }
+        estimate = _mean(predicted) if predicted else None
+        rows.append(Row(world, horizon, label, len(own), **means, **largest, predicted=estimate))
     return rows
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from msgspec import Struct
 
 from evenhand.core.checks import is_name
@@ -19,108 +17,84 @@ from evenhand.service.schemas import (
 )
 
 
-class CreateBandit(Struct):
-    """Create a bandit, from its body and the configuration made from it."""
+class Command(Struct):
+    """Something to do with the bandit of a name."""
 
     bandit: str
+
+
+class CreateBandit(Command):
+    """Create a bandit, from its body and the configuration made from it."""
+
     body: BanditBody
     config: ConfigVersion
 
 
-class DeleteBandit(Struct):
+class DeleteBandit(Command):
     """Delete a bandit and its log."""
 
-    bandit: str
 
-
-class ChangeBandit(Struct):
+class ChangeBandit(Command):
     """Change how many arms are played, or the timeout of feedback."""
 
-    bandit: str
     body: BanditChange
 
 
-class JoinArm(Struct):
+class JoinArm(Command):
     """Add an arm."""
 
-    bandit: str
     arm: str
     body: ArmValues
 
 
-class ChangeArm(Struct):
+class ChangeArm(Command):
     """Change an arm's floor, weight or availability; pause or resume it."""
 
-    bandit: str
     arm: str
     body: ArmChange
 
 
-class RetireArm(Struct):
+class RetireArm(Command):
     """Remove an arm."""
 
-    bandit: str
     arm: str
 
 
-class Decide(Struct):
+class Decide(Command):
     """Choose the arms to play; the same id always gets the same decision."""
 
-    bandit: str
     id: str | None
     awake: list[str] | None
     explain: bool
 
 
-class StoreReasons(Struct):
+class StoreReasons(Command):
     """Store the reasons of a decision."""
 
-    bandit: str
     decision: str
     reasons: list[Reason]
 
 
-class Tell(Struct):
+class Tell(Command):
     """Learn from feedback; an invalid item is replaced by its result."""
 
-    bandit: str
     items: list[FeedbackItem | FeedbackResult]
 
 
-class CancelDecision(Struct):
+class CancelDecision(Command):
     """Cancel a decision that was never shown."""
 
-    bandit: str
     decision: str
 
 
-class ExpireOverdue(Struct):
+class ExpireOverdue(Command):
     """Stop waiting for feedback on overdue decisions."""
 
-    bandit: str
 
-
-class RecordHistory(Struct):
+class RecordHistory(Command):
     """Add a point to the history; ``thin`` drops some of the older ones."""
 
-    bandit: str
     thin: bool
-
-
-Command: TypeAlias = (
-    CreateBandit
-    | DeleteBandit
-    | ChangeBandit
-    | JoinArm
-    | ChangeArm
-    | RetireArm
-    | Decide
-    | StoreReasons
-    | Tell
-    | CancelDecision
-    | ExpireOverdue
-    | RecordHistory
-)
 
 
 def decisions_of(command: Command) -> list[str]:

@@ -65,7 +65,7 @@ class ExpiryEvent(EventBody):
 class ConfigEvent(EventBody):
     """A new configuration, by its number.
 
-    ``awake_counts`` has counts that a policy with a half-life has set anew for resumed arms, in
+    ``awake_counts`` has counts that a policy with a half-life has set for resumed arms, in
     the weights of an ``epoch``.
     """
 

@@ -20,12 +20,7 @@ from evenhand.service.engine.config_version import ConfigVersion
 from evenhand.service.engine.counters import unpacked
 from evenhand.service.engine.explanations import RecentBases
 from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork
-from evenhand.service.problems import (
-    ProblemError,
-    floors_problem,
-    input_problem,
-    not_found,
-)
+from evenhand.service.problems import ProblemError, not_found, problem_of
 from evenhand.service.stores.protocol import LockedBandit, Store, Transaction
 
 Result: TypeAlias = CommandResult | ProblemError
@@ -180,7 +175,5 @@ class CommandExecutor:
             return result
         except ProblemError as problem:
             return problem
-        except InfeasibleFloors as error:
-            return floors_problem(error)
-        except InputError as error:
-            return input_problem(error)
+        except (InfeasibleFloors, InputError) as error:
+            return problem_of(error)

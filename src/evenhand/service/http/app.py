@@ -17,7 +17,7 @@ from evenhand.service.config import Config
 from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.engine.writer import Writer
 from evenhand.service.http.auth import Authenticator, is_loopback
-from evenhand.service.http.endpoint import NotFound, make_routes
+from evenhand.service.http.endpoint import Endpoint, make_routes
 from evenhand.service.http.live import LiveStreams
 from evenhand.service.http.openapi import openapi
 from evenhand.service.http.pages import api_page, read_files
@@ -57,7 +57,7 @@ class Service:
         self.files, self.live = read_files(), LiveStreams(self)
         self._router = Router(
             make_routes(self, OPERATIONS),
-            default=NotFound(self),
+            default=Endpoint(self, {}),
             redirect_slashes=False,
             lifespan=self._lifespan,
         )

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Endpoint:
-    """All methods of one URL; every exception becomes a response here.
+    """All methods of one URL, none for an unknown one; every exception becomes a response here.
 
     An ASGI application of its own: Starlette's Request, its wrapper around functions and its
     exception middleware cost 5% of the decisions per second.
@@ -59,6 +59,8 @@ class Endpoint:
     ) -> Response:
         headers = dict(scope["headers"])
         self._service.auth.check(headers, "" if operation is None else operation.scope)
+        if not self._operations:
+            raise not_found("address", scope["path"])
         if operation is None:
             return self._wrong_method(scope["method"])
         check_names(scope["path_params"], operation.method)
@@ -72,22 +74,6 @@ class Endpoint:
         allowed = ", ".join(sorted(self._operations))
         problem = ProblemError(405, "method", f"method must be one of {allowed}, got {method}")
         return problem_response(problem, {"Allow": allowed})
-
-
-class NotFound:
-    """The endpoint of all URLs that have none."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with 404, or with why the request is not allowed at all."""
-        problem = not_found("address", scope["path"])
-        try:
-            self._service.auth.check(dict(scope["headers"]), "")
-        except ProblemError as refused:
-            problem = refused
-        await problem_response(problem)(scope, receive, send)
 
 
 def make_routes(service: Service, operations: Sequence[Operation]) -> list[Route]:

@@ -17,7 +17,7 @@ from evenhand.service.engine.explanations import reasons_of
 from evenhand.service.engine.unit_of_work import CommandResult
 from evenhand.service.http.operations import JSON, ApiRequest, json_response
 from evenhand.service.http.pages import SAFE, TYPES
-from evenhand.service.problems import ProblemError, bad_input, floors_problem, input_problem
+from evenhand.service.problems import ProblemError, bad_input, problem_of
 from evenhand.service.schemas import (
     BANDIT_NAME,
     BANDIT_RULE,
@@ -62,10 +62,8 @@ def _first_config(body: BanditBody) -> ConfigVersion:
     """Make the first configuration of a bandit, or raise why not; slow with many arms."""
     try:
         return first_config(body)
-    except InfeasibleFloors as error:
-        raise floors_problem(error) from None
-    except InputError as error:
-        raise input_problem(error) from None
+    except (InfeasibleFloors, InputError) as error:
+        raise problem_of(error) from None
 
 
 async def get_bandit(service: Service, request: ApiRequest) -> Response:

@@ -32,6 +32,7 @@ DEFAULTS = {
     "log_level": "warning",
     "proxy_headers": False,
     "server_header": False,
+    "ws": "none",
 }
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evenhand.core.checks import check_known, fail
-from evenhand.service.stores._memory import MemoryStore
 from evenhand.service.stores._postgres import PostgresStore
 from evenhand.service.stores._sqlite import SqliteStore
 from evenhand.service.stores.protocol import Store, StoreFull, StoreUnavailable
@@ -48,7 +47,7 @@ def open_store(url: str = DEFAULT, *, must_exist: bool = False) -> Store:
 
 
 def _open_memory(url: str, *, must_exist: bool) -> Store:
-    return MemoryStore()
+    return SqliteStore(None)
 
 
 def _open_sqlite(url: str, *, must_exist: bool) -> Store:

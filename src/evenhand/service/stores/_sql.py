@@ -83,45 +83,30 @@ class Statements:
         return self._body("SELECT body FROM configs WHERE bandit = ? AND number = ?", key, number)
 
     def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
-        wanted = self._dialect.listed(ids)
-        rows = self._run(
+        statement = (
             f"SELECT {EVENT} FROM {self._dialect.log} WHERE bandit = ? "
-            f"AND decision {self._dialect.any_of} ORDER BY seq",
-            key,
-            wanted,
+            f"AND decision {self._dialect.any_of} ORDER BY seq"
         )
-        return [Event(*row) for row in rows]
+        return [Event(*row) for row in self._run(statement, key, self._dialect.listed(ids))]
 
     def events(self, key: int, after: int, limit: int) -> list[Event]:
-        rows = self._run(
-            f"SELECT {EVENT} FROM log WHERE bandit = ? AND seq > ? ORDER BY seq LIMIT ?",
-            key,
-            after,
-            limit,
-        )
-        return [Event(*row) for row in rows]
+        statement = f"SELECT {EVENT} FROM log WHERE bandit = ? AND seq > ? ORDER BY seq LIMIT ?"
+        return [Event(*row) for row in self._run(statement, key, after, limit)]
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
-        rows = self._run(
+        statement = (
             "SELECT decision FROM log WHERE bandit = ? AND kind = 'decision' "
             "AND seq > (SELECT COALESCE(MAX(seq), 0) FROM log WHERE bandit = ?) - ? "
-            "ORDER BY seq DESC LIMIT ?",
-            key,
-            key,
-            among,
-            limit,
+            "ORDER BY seq DESC LIMIT ?"
         )
-        return [row[0] for row in rows]
+        return [row[0] for row in self._run(statement, key, key, among, limit)]
 
     def history(self, key: int, since: int) -> list[HistoryPoint]:
-        rows = self._run(
+        statement = (
             "SELECT at, config_version, body FROM history WHERE bandit = ? AND at >= COALESCE("
-            "(SELECT MAX(at) FROM history WHERE bandit = ? AND at <= ?), 0) ORDER BY at",
-            key,
-            key,
-            since,
+            "(SELECT MAX(at) FROM history WHERE bandit = ? AND at <= ?), 0) ORDER BY at"
         )
-        return [HistoryPoint(*row) for row in rows]
+        return [HistoryPoint(*row) for row in self._run(statement, key, key, since)]
 
     def history_start(self, key: int) -> int | None:
         found = self._run("SELECT MIN(at) FROM history WHERE bandit = ?", key).fetchone()
@@ -129,15 +114,13 @@ class Statements:
         return first
 
     def compaction(self, key: int) -> Compaction | None:
-        found = self._run(
-            "SELECT through, config_version, counters FROM compactions WHERE bandit = ?", key
-        ).fetchone()
+        statement = "SELECT through, config_version, counters FROM compactions WHERE bandit = ?"
+        found = self._run(statement, key).fetchone()
         return None if found is None else Compaction(*found)
 
     def all_keys(self) -> list[Key]:
-        rows = self._run(
-            "SELECT id, label, scopes, digest, created, revoked FROM keys ORDER BY created, id"
-        )
+        columns = "id, label, scopes, digest, created, revoked"
+        rows = self._run(f"SELECT {columns} FROM keys ORDER BY created, id")
         return [Key(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
 
     def lock(self, known: Mapping[str, int]) -> dict[str, LockedBandit]:
@@ -151,12 +134,9 @@ class Statements:
         return {row[0]: LockedBandit(BanditHead(*row[1:4]), row[4]) for row in rows}
 
     def create(self, name: str, original: bytes, config: bytes, counters: bytes) -> int | None:
-        made = self._run(
-            "INSERT INTO bandits (name, original) VALUES (?, ?) "
-            "ON CONFLICT (name) DO NOTHING RETURNING key",
-            name,
-            original,
-        ).fetchone()
+        insert = "INSERT INTO bandits (name, original) VALUES (?, ?)"
+        statement = f"{insert} ON CONFLICT (name) DO NOTHING RETURNING key"
+        made = self._run(statement, name, original).fetchone()
         if made is None:
             return None
         key = int(made[0])
@@ -169,13 +149,8 @@ class Statements:
             rows = [(*event[:4], event.body.decode()) for event in events]
             document = msgspec.json.encode(rows).decode()
             self._run_later(self._dialect.add_events, key, document)
-        self._run_later(
-            "UPDATE counters SET version = ?, config_version = ?, body = ? WHERE bandit = ?",
-            head.version,
-            head.config_version,
-            counters,
-            key,
-        )
+        statement = "UPDATE counters SET version = ?, config_version = ?, body = ? WHERE bandit = ?"
+        self._run_later(statement, head.version, head.config_version, counters, key)
 
     def add_config(self, key: int, number: int, body: bytes) -> None:
         self._run("INSERT INTO configs VALUES (?, ?, ?)", key, number, body)
@@ -193,13 +168,8 @@ class Statements:
         if found is None:
             return False
         key = found[0]
-        self._run(
-            "DELETE FROM log WHERE bandit = ? AND seq IN "
-            "(SELECT seq FROM log WHERE bandit = ? ORDER BY seq LIMIT ?)",
-            key,
-            key,
-            limit,
-        )
+        first = "SELECT seq FROM log WHERE bandit = ? ORDER BY seq LIMIT ?"
+        self._run(f"DELETE FROM log WHERE bandit = ? AND seq IN ({first})", key, key, limit)
         if self._run("SELECT 1 FROM log WHERE bandit = ? LIMIT 1", key).fetchone() is None:
             self._run("DELETE FROM deleted WHERE bandit = ?", key)
         return True
@@ -222,12 +192,8 @@ class Statements:
     def thin_history(self, key: int, since: int, before: int, step: int) -> None:
         those = "FROM history WHERE bandit = ? AND at >= ? AND at < ?"
         span = key, since, before
-        self._run(
-            f"DELETE {those} AND at NOT IN (SELECT MIN(at) {those} GROUP BY at / ?)",
-            *span,
-            *span,
-            step,
-        )
+        kept = f"SELECT MIN(at) {those} GROUP BY at / ?"
+        self._run(f"DELETE {those} AND at NOT IN ({kept})", *span, *span, step)
 
     def put_key(self, key: Key) -> None:
         self._run("DELETE FROM keys WHERE id = ?", key.id)

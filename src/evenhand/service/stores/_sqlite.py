@@ -27,7 +27,9 @@ WORDS = {
 
 
 class SqliteStore:
-    """A store in a file; a commit is on the disk when it returns (``synchronous = FULL``).
+    """A store in a file, or in memory for None.
+
+    A commit is on the disk when it returns (``synchronous = FULL``).
 
     Examples
     --------
@@ -39,7 +41,6 @@ class SqliteStore:
     >>> store.close()
     """
 
-    waits: Waits = "for the commit"
     any_of = "IN (SELECT value FROM json_each(?))"
     # Otherwise SQLite would scan the whole log, which is in order.
     log = "log INDEXED BY log_by_decision"
@@ -51,8 +52,9 @@ class SqliteStore:
         "CAST(value ->> 4 AS BLOB) FROM json_each(?)"
     )
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
+        self.waits: Waits = "never" if path is None else "for the commit"
         self._readers: list[_SqliteConnection] = []
         self._lock = threading.Lock()
         with _named(path), _translated():
@@ -62,7 +64,7 @@ class SqliteStore:
                 self._writer.run("PRAGMA journal_mode = WAL").close()
                 self._set_up()
                 self._writer.run("PRAGMA busy_timeout = 0").close()
-                self._number = path.stat().st_ino
+                self._number = None if path is None else path.stat().st_ino
             except BaseException:
                 self.close()
                 raise
@@ -83,6 +85,11 @@ class SqliteStore:
 
     @contextmanager
     def view(self) -> Iterator[View]:
+        if self._path is None:
+            # Memory has one connection, so readers take turns with the writer.
+            with self.transaction() as transaction:
+                yield transaction
+            return
         with _translated():
             try:
                 reader = self._readers.pop()
@@ -101,9 +108,9 @@ class SqliteStore:
     def _check_there(self) -> None:
         """Raise if the file was removed: what is written to it now would be lost."""
         try:
-            there = self._path.stat().st_ino
+            there = None if self._path is None else self._path.stat().st_ino
         except OSError:
-            there = None
+            there = -1
         if there != self._number:
             raise StoreUnavailable(f"the file of the database, {self._path}, was removed")
 
@@ -129,9 +136,9 @@ class SqliteStore:
 class _SqliteConnection:
     """One connection to the file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._own = sqlite3.connect(
-            path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            path or ":memory:", timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._own.execute("PRAGMA synchronous = FULL").close()
         self.close = self._own.close
@@ -180,7 +187,7 @@ def _translated() -> Iterator[None]:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _named(path: Path | None) -> Iterator[None]:
     """Raise with the name of a file that cannot be opened."""
     try:
         yield

@@ -131,7 +131,7 @@ def _per_user(
 
 
 def _check_header(path: Path, layout: Layout) -> None:
-    """Complain about a first line that is not the layout's."""
+    """Raise if the first line is not the layout's."""
     if not layout.header:
         return
     with path.open("rb") as file:
