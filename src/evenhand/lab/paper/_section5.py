@@ -43,7 +43,8 @@ def section_5(size: RunSize) -> tuple[Claim, ...]:
               "The gap between TSCSF-B and LFG is larger in setting 2.",
               rules.GAP_LARGER_IN_SETTING_2, PANELS),
         Claim("intervals-too-small", SET_UP,
-              "Confidence intervals are too small to be seen in the figures (here: at the horizon).",
+              "Confidence intervals are too small to be seen in the figures "
+              "(here: at the horizon).",
               rules.INTERVALS_ARE_SMALL, PANELS),
         Claim("floors-setting1", FAIRNESS,
               "At η = 1000 all floors of setting 1 are satisfied in the end.",

@@ -44,10 +44,14 @@ HISTORY: dict[str, tuple[dict[str, Any], str]] = {
 WATCHED = {"bandit": ({"type": "string"}, "A bandit to watch; all bandits if left out.")}
 
 
-def answers(*codes: int, **bodies: Any) -> dict[int, Any]:
-    """Return the bodies by status: of success as ``_200=...``, and problems for the codes."""
+def answers(*codes: int, put: Any = None, **bodies: Any) -> dict[int, Any]:
+    """Return the bodies by status: of success as ``_200=...``, and problems for the codes.
+
+    ``put`` is the body of 200 and 201: something that exists, or was created.
+    """
     success = {int(code[1:]): body for code, body in bodies.items()}
-    return {**success, **dict.fromkeys(codes, schemas.ProblemDetails)}
+    created = {} if put is None else {200: put, 201: put}
+    return {**success, **created, **dict.fromkeys(codes, schemas.ProblemDetails)}
 
 
 # The problems of every operation that writes, reads, or has a body.
@@ -58,7 +62,7 @@ CHECKED = (404, 422, *READS)
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{BANDIT}/decisions", "decide", handlers.post_decision,
-              answers(409, 410, *CHANGES, _200=schemas.DecisionResponse, _201=schemas.DecisionResponse),
+              answers(409, 410, *CHANGES, put=schemas.DecisionResponse),
               body=(schemas.DecisionBody,), query=EXPLAIN),
     Operation("POST", f"{BANDIT}/feedback", "decide", handlers.post_feedback,
               answers(*CHANGES, _200=schemas.FeedbackResults),
@@ -66,9 +70,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/v1/bandits", "read", handlers.list_bandits,
               answers(*READS, _200=schemas.BanditList)),
     Operation("PUT", BANDIT, "admin", handlers.put_bandit,
-              answers(409, *BODY, *WRITES, _200=schemas.BanditResponse, _201=schemas.BanditResponse),
+              answers(409, *BODY, *WRITES, put=schemas.BanditResponse),
               body=(schemas.BanditBody,)),
-    Operation("GET", BANDIT, "read", handlers.get_bandit, answers(*FOUND, _200=schemas.BanditResponse)),
+    Operation("GET", BANDIT, "read", handlers.get_bandit,
+              answers(*FOUND, _200=schemas.BanditResponse)),
     Operation("PATCH", BANDIT, "admin", handlers.patch_bandit,
               answers(*CHANGES, _200=schemas.BanditResponse), body=(schemas.BanditChange,)),
     Operation("DELETE", BANDIT, "admin", handlers.delete_bandit, answers(404, *WRITES, _204=None)),
@@ -87,11 +92,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{BANDIT}/log", "read", handlers.get_log, answers(*CHECKED, _200=None),
               query=CURSOR, media_type=NDJSON),
     Operation("PUT", ARM, "admin", handlers.put_arm,
-              answers(409, *CHANGES, _200=schemas.ArmResponse, _201=schemas.ArmResponse),
+              answers(409, *CHANGES, put=schemas.ArmResponse),
               body=(schemas.ArmValues,)),
-    Operation("PATCH", ARM, "admin", handlers.patch_arm, answers(*CHANGES, _200=schemas.ArmResponse),
-              body=(schemas.ArmChange,)),
-    Operation("DELETE", ARM, "admin", handlers.delete_arm, answers(404, 409, 422, *WRITES, _204=None)),
+    Operation("PATCH", ARM, "admin", handlers.patch_arm,
+              answers(*CHANGES, _200=schemas.ArmResponse), body=(schemas.ArmChange,)),
+    Operation("DELETE", ARM, "admin", handlers.delete_arm,
+              answers(404, 409, 422, *WRITES, _204=None)),
     Operation("GET", DECISION, "read", handlers.get_decision,
               answers(404, 410, *READS, _200=views.DecisionDetails)),
     Operation("DELETE", DECISION, "decide", handlers.delete_decision,
