@@ -12,6 +12,7 @@ from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.engine.explanations import KEPT, KEPT_BANDITS, reasons_of
 from evenhand.service.schemas import ArmBody, BanditBody, FeedbackItem
 from evenhand.service.stores import StoreUnavailable, open_store
+from evenhand.service.stores._sql import Statements
 from tests.service.bandits import create
 
 FLOORS = (0.4, 0.3, 0.0, 0.1)
@@ -73,7 +74,7 @@ def test_a_decision_that_was_not_committed_has_no_reasons(monkeypatch):
     def fail(*given):
         raise StoreUnavailable("no")
 
-    monkeypatch.setattr(executor.store, "apply", fail)
+    monkeypatch.setattr(Statements, "apply", fail)
     with pytest.raises(StoreUnavailable):
         asked(executor, 1)
     assert executor.recent.find(1, "shelf-0") is None

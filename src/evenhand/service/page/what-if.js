@@ -101,7 +101,8 @@ export class WhatIf {
     if (floor === this.floors.get(this.arm.value)) this.moved.delete(this.arm.value);
     else this.moved.set(this.arm.value, floor);
     this.set(100 * floor);
-    // What was worked out before is of other floors.
+    // Earlier answers, and one that is still under way, are about other floors.
+    this.asked++;
     this.apply.disabled = true;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.ask(), PAUSE);
@@ -186,6 +187,7 @@ export class WhatIf {
 
   /** Ask once more before anything is changed, and say what it will cost by what is known now. */
   async confirm() {
+    clearTimeout(this.timer);
     if (!(await this.ask()) || this.moved.size === 0) return;
     const { answer } = this;
     const yes = el("button", { type: "button", class: "main" }, "Change the floors");
