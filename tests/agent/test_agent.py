@@ -168,7 +168,7 @@ def test_wrong_feedback_is_refused_and_changes_nothing(decision_id, rewards, mes
 
 
 def test_only_the_latest_decisions_are_remembered():
-    agent = three_arms(memory=3)
+    agent = three_arms(log_size=3)
     old = agent.ask(["a"])
     for _ in range(3):
         agent.ask(["a"])

@@ -120,7 +120,7 @@ def test_the_awake_set_may_be_names_places_or_a_mask(given):
 @pytest.mark.parametrize("name", ["priced", "tscsf-b", "lfg"])
 def test_a_million_decisions_without_feedback_take_no_more_memory_than_a_thousand(name):
     """The ledger holds what it may, whatever is asked; here ten thousand stand for a million."""
-    agent = Agent(Problem(3, plays=1, floors=0.2), name, seed=1, memory=500, compiled=False)
+    agent = Agent(Problem(3, plays=1, floors=0.2), name, seed=1, log_size=500, compiled=False)
     sizes = []
     for rounds in (1_000, 9_000):
         for _ in range(rounds):

@@ -86,7 +86,7 @@ def test_to_say_nothing_is_to_say_nothing():
 
 
 def test_a_forgotten_decision_does_not_take_everything():
-    agent = three_arms(memory=1)
+    agent = three_arms(log_size=1)
     agent.ask(["a"])
     agent.ask(["a"])
     assert agent.tell(1, {"a": 0.5}).expired == ("a",)

@@ -137,7 +137,7 @@ def refused(agent, act, message, error=FeedbackError):
 
 
 def test_what_cannot_be_cancelled():
-    agent = three_arms(memory=4)
+    agent = three_arms(log_size=4)
     twice, heard, late = (agent.ask(["a", "b"]).id for _ in range(3))
     agent.cancel(twice)
     agent.tell(heard, {"a": 0.5})

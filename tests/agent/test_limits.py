@@ -18,7 +18,7 @@ def test_a_seed_is_a_whole_number(seed):
 
 @pytest.mark.parametrize("memory", [1, 2, 5])
 def test_just_so_many_decisions_are_remembered(memory):
-    agent = Agent(Problem(["a"], plays=1), memory=memory)
+    agent = Agent(Problem(["a"], plays=1), log_size=memory)
     for _ in range(memory + 3):
         agent.ask()
     oldest = agent.rounds - memory + 1
@@ -88,8 +88,8 @@ def test_more_plays_than_arms_keep_every_floor():
 def test_what_an_agent_takes_by_default_and_at_least():
     problem = Problem(["a"], plays=1)
     assert json.loads(Agent(problem).snapshot())["log"]["memory"] == 100_000
-    assert Agent(problem, horizon=1, memory=1, seed=0).rounds == 0
-    for wrong in ({"memory": 0}, {"horizon": 0}, {"seed": -1}):
+    assert Agent(problem, horizon=1, log_size=1, seed=0).rounds == 0
+    for wrong in ({"log_size": 0}, {"horizon": 0}, {"seed": -1}):
         with pytest.raises(InputError, match="must be a whole number of at least"):
             Agent(problem, **wrong)
 

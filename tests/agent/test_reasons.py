@@ -178,7 +178,7 @@ def test_one_seed_for_all_arms_has_chances_too():
 
 
 def test_what_cannot_be_explained():
-    agent = three_arms(memory=2)
+    agent = three_arms(log_size=2)
     silent = agent.ask().id
     with pytest.raises(FeedbackError, match="must have been asked for with explain=True, got 1"):
         agent.explain(silent)

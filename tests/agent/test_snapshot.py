@@ -147,6 +147,6 @@ def test_a_full_log_is_written_and_read_within_a_second():
 
 
 def test_the_shortest_memory_comes_back():
-    agent = Agent(Problem(["a"], plays=1), memory=1)
+    agent = Agent(Problem(["a"], plays=1), log_size=1)
     agent.ask()
     assert Agent.restore(agent.snapshot()).tell(1, {"a": 1}).learned == ("a",)

@@ -75,7 +75,7 @@ def test_totals_are_those_that_every_thread_has_counted(compiled):
 
 def test_a_snapshot_is_of_one_moment():
     """Every one can be restored, and in every one the plays are those of its rounds."""
-    agent = Agent(Problem(5, plays=2, floors=0.1), "tscsf-b", seed=1, memory=20_000)
+    agent = Agent(Problem(5, plays=2, floors=0.1), "tscsf-b", seed=1, log_size=20_000)
     taken = []
 
     def photograph():
@@ -92,7 +92,7 @@ def test_a_snapshot_is_of_one_moment():
 
 def test_arms_may_come_and_go_meanwhile():
     policy = make_policy("priced", surplus="inf")
-    agent = Agent(Problem(6, plays=2, floors=0.1), policy, seed=1, memory=1_000)
+    agent = Agent(Problem(6, plays=2, floors=0.1), policy, seed=1, log_size=1_000)
 
     def ask():
         decision = agent.ask()

@@ -103,7 +103,7 @@ def test_the_scale_counts_for_anybodys_ratings_too(evenhand, tmp_path):
 
 
 def test_a_sample_can_be_written_and_used(evenhand, tmp_path):
-    done = evenhand("lab", "movielens", "sample", tmp_path / "s", "--ratings", 5_000)
+    done = evenhand("lab", "movielens", "generate", tmp_path / "s", "--ratings", 5_000)
     assert done.returncode == 0
     assert (tmp_path / "s" / "SYNTHETIC.txt").exists()
-    assert evenhand("lab", "movielens", "sample", tmp_path / "s").returncode == 2
+    assert evenhand("lab", "movielens", "generate", tmp_path / "s").returncode == 2

@@ -48,7 +48,7 @@ class Agent:
         Of the agent's random numbers; left out, the operating system gives one.
     horizon
         How many decisions are planned, for policies that want to know (``eta="paper"``).
-    memory
+    log_size
         How many of the latest decisions can still be told about; older ones count as expired, so
         that feedback which never comes does not fill the memory.
     compiled
@@ -78,11 +78,11 @@ class Agent:
         *,
         seed: int | None = None,
         horizon: int | None = None,
-        memory: int = 100_000,
+        log_size: int = 100_000,
         compiled: Compiled = "auto",
     ) -> None:
         self._learner = Learner(problem, policy, seed=seed, horizon=horizon, compiled=compiled)
-        self._log = DecisionLog(check_whole("memory", memory, least=1))
+        self._log = DecisionLog(check_whole("log_size", log_size, least=1))
         self._lock = threading.RLock()
         # As much of the state as other agents know already, and what came from them too early.
         self._base = copied(self._learner.state)

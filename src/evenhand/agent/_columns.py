@@ -34,7 +34,7 @@ def log_columns(log: DecisionLog, table: ArmTable) -> dict[str, Any]:
     rewards = [reward for e in records for reward in e.rewards or [None] * len(e.chosen)]
     owed = [e.before for e in records if e.before is not None]
     return {
-        "memory": log.memory,
+        "memory": log.size,
         "latest": log.latest,
         "tables": [table_columns(other) for other in tables[1:]],
         "id": pack([e.number for e in records], np.int64),

@@ -15,10 +15,10 @@ PLAIN = frozenset([float, int, bool])
 
 
 class DecisionLog:
-    """The latest decisions, at most ``memory`` of them: what falls out of it has expired."""
+    """The latest decisions, at most ``size`` of them; older ones have expired."""
 
-    def __init__(self, memory: int) -> None:
-        self.memory = memory
+    def __init__(self, size: int) -> None:
+        self.size = size
         self.records: dict[int, DecisionRecord] = {}
         self.latest = 0
 
@@ -26,8 +26,8 @@ class DecisionLog:
         """Remember a decision, and forget the oldest one if there are too many."""
         self.latest = record.number
         self.records[self.latest] = record
-        if self.latest > self.memory:
-            self.records.pop(self.latest - self.memory, None)
+        if self.latest > self.size:
+            self.records.pop(self.latest - self.size, None)
 
     def later_than(self, decision_id: int) -> Iterator[DecisionRecord]:
         """Yield the decisions made after one, in their order, but those that were cancelled."""
@@ -67,7 +67,7 @@ class DecisionLog:
             record = self.records.get(int(decision_id))  # type: ignore[call-overload]
             if record is not None:
                 return record
-            why = f"only the latest {self.memory} are remembered"
+            why = f"only the latest {self.size} are remembered"
         raise FeedbackError(f"decision must be a known one, got {brief(decision_id)}: {why}")
 
     def unheard(self, decision_id: object, purpose: str) -> DecisionRecord:

@@ -43,7 +43,7 @@ def fetch(
 
 
 @app.command()
-def sample(
+def generate(
     folder: Annotated[Path, typer.Argument(help="Where to write ratings.csv and movies.csv.")],
     ratings: Annotated[int, typer.Option(help="How many ratings.")] = 200_000,
     seed: Annotated[int, typer.Option(help="Seed of the generator.")] = 1,

@@ -20,7 +20,7 @@ from evenhand.service.engine.commands import (
 from evenhand.service.engine.config_version import ConfigVersion
 from evenhand.service.engine.counters import no_counters, packed
 from evenhand.service.engine.events import ConfigEvent
-from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork
+from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork, handles
 from evenhand.service.problems import conflict, not_found
 from evenhand.service.schemas import DOTS, MOST_ARMS, ArmResponse, BanditBody, FeedbackRule
 from evenhand.service.stores.protocol import Transaction
@@ -61,12 +61,14 @@ def _existing(
     return CommandResult(200, config.response(name))
 
 
+@handles(DeleteBandit)
 def delete(unit: UnitOfWork, command: DeleteBandit) -> CommandResult:
     """Delete a bandit."""
     unit.transaction.delete(unit.bandit.key)
     return CommandResult(204)
 
 
+@handles(ChangeBandit)
 def change_bandit(unit: UnitOfWork, command: ChangeBandit) -> CommandResult:
     """Change how many arms are played, or the timeout of feedback."""
     bandit, body = unit.bandit, command.body
@@ -77,6 +79,7 @@ def change_bandit(unit: UnitOfWork, command: ChangeBandit) -> CommandResult:
     return CommandResult(200, unit.bandit.config.response(command.bandit))
 
 
+@handles(JoinArm)
 def join(unit: UnitOfWork, command: JoinArm) -> CommandResult:
     """Add an arm; the same arm again changes nothing."""
     bandit, arm, body = unit.bandit, command.arm, command.body
@@ -102,6 +105,7 @@ def join(unit: UnitOfWork, command: JoinArm) -> CommandResult:
     return CommandResult(201, unit.bandit.config.arms()[-1])
 
 
+@handles(ChangeArm)
 def change_arm(unit: UnitOfWork, command: ChangeArm) -> CommandResult:
     """Change an arm's floor, weight or availability; pause or resume it."""
     arm, body = command.arm, command.body
@@ -127,6 +131,7 @@ def change_arm(unit: UnitOfWork, command: ChangeArm) -> CommandResult:
     return CommandResult(200, _arm(unit, arm))
 
 
+@handles(RetireArm)
 def retire(unit: UnitOfWork, command: RetireArm) -> CommandResult:
     """Remove an arm; the last one has to stay."""
     _arm(unit, command.arm)

@@ -35,13 +35,13 @@ class DeleteBandit(Command):
 
 
 class ChangeBandit(Command):
-    """Change how many arms are played, or the timeout of feedback."""
+    """Change plays, or the timeout of feedback."""
 
     body: BanditChange
 
 
 class JoinArm(Command):
-    """Add an arm."""
+    """Add an arm; nothing is owed to it for the time before."""
 
     arm: str
     body: ArmValues
@@ -55,7 +55,7 @@ class ChangeArm(Command):
 
 
 class RetireArm(Command):
-    """Remove an arm."""
+    """Remove an arm; pending feedback on it will be ignored."""
 
     arm: str
 
@@ -82,7 +82,7 @@ class Tell(Command):
 
 
 class CancelDecision(Command):
-    """Cancel a decision that was never shown."""
+    """Cancel a decision that was never shown, as if it had not been made."""
 
     decision: str
 

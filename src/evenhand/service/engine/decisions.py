@@ -19,7 +19,7 @@ from evenhand.service.engine.events import (
     DecisionHistory,
     ReasonsEvent,
 )
-from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork
+from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork, handles
 from evenhand.service.problems import COMPACTED, compacted, conflict, not_found
 from evenhand.service.schemas import DecisionResponse
 
@@ -45,6 +45,7 @@ def certain_decisions(unit: UnitOfWork, batch: Sequence[Command]) -> int:
     return plain.count(None) + len(new - others)
 
 
+@handles(Decide)
 def decide(unit: UnitOfWork, command: Decide) -> CommandResult:
     """Decide, or return the decision that was made under this id."""
     decision = command.id
@@ -81,6 +82,7 @@ def _repeated(unit: UnitOfWork, history: DecisionHistory, command: Decide) -> Co
     return CommandResult(200, response)
 
 
+@handles(StoreReasons)
 def store_reasons(unit: UnitOfWork, command: StoreReasons) -> CommandResult:
     """Store the reasons of a decision, unless it was deleted meanwhile."""
     if unit.history(command.decision) is not None:
@@ -88,6 +90,7 @@ def store_reasons(unit: UnitOfWork, command: StoreReasons) -> CommandResult:
     return CommandResult(200)
 
 
+@handles(CancelDecision)
 def cancel(unit: UnitOfWork, command: CancelDecision) -> CommandResult:
     """Cancel a decision without feedback; cancelling it again changes nothing."""
     history = unit.history(command.decision)

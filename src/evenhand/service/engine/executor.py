@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.service.engine import changes, commands, decisions, feedback, history
@@ -19,25 +19,14 @@ from evenhand.service.engine.commands import Command, CreateBandit, decisions_of
 from evenhand.service.engine.config_version import ConfigVersion
 from evenhand.service.engine.counters import unpacked
 from evenhand.service.engine.explanations import RecentBases
-from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork
+from evenhand.service.engine.unit_of_work import HANDLERS, CommandResult, UnitOfWork
 from evenhand.service.problems import ProblemError, not_found, problem_of
 from evenhand.service.stores.protocol import LockedBandit, Store, Transaction
 
+# Modules with handlers of commands, registered by their import.
+HANDLING = (changes, decisions, feedback, history)
 Result: TypeAlias = CommandResult | ProblemError
 MoreCommands: TypeAlias = Callable[[Sequence[str]], Sequence[Command]]
-HANDLERS: Mapping[type, Callable[[UnitOfWork, Any], CommandResult]] = {
-    commands.ChangeBandit: changes.change_bandit,
-    commands.ChangeArm: changes.change_arm,
-    commands.Decide: decisions.decide,
-    commands.CancelDecision: decisions.cancel,
-    commands.DeleteBandit: changes.delete,
-    commands.JoinArm: changes.join,
-    commands.StoreReasons: decisions.store_reasons,
-    commands.RetireArm: changes.retire,
-    commands.RecordHistory: history.record,
-    commands.ExpireOverdue: feedback.expire_overdue,
-    commands.Tell: feedback.tell,
-}
 
 
 class Pending(NamedTuple):

@@ -6,13 +6,14 @@ from evenhand.learner.decision import DecisionRecord, awaited
 from evenhand.learner.feedback import Known, Ruling, rule_on
 from evenhand.service.engine.commands import ExpireOverdue, Tell
 from evenhand.service.engine.events import DecisionHistory, ExpiryEvent
-from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork
+from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork, handles
 from evenhand.service.problems import COMPACTED
 from evenhand.service.schemas import FeedbackItem, FeedbackResult, FeedbackResults
 
 PAGE = 500
 
 
+@handles(Tell)
 def tell(unit: UnitOfWork, command: Tell) -> CommandResult:
     """Learn from feedback, item by item."""
     results = [
@@ -51,6 +52,7 @@ def not_learned(decision: str, ruling: Ruling, known: Known | None) -> FeedbackR
     return result
 
 
+@handles(ExpireOverdue)
 def expire_overdue(unit: UnitOfWork, command: ExpireOverdue) -> CommandResult:
     """Expire the next overdue decisions, in the order of the log; return how many."""
     bandit, found = unit.bandit, 0

@@ -14,7 +14,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.state import cumulative_debts
 from evenhand.service.engine.bandit import Bandit
 from evenhand.service.engine.commands import RecordHistory
-from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork
+from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork, handles
 from evenhand.service.stores.protocol import HistoryPoint
 
 STEP_SECONDS = 5
@@ -47,6 +47,7 @@ def read_point(point: HistoryPoint) -> HistoryRecord:
     return HistoryRecord(*totals, *arms.reshape(2, -1))
 
 
+@handles(RecordHistory)
 def record(unit: UnitOfWork, command: RecordHistory) -> CommandResult:
     """Add a point to the history of a bandit."""
     bandit, now = unit.bandit, int(unit.now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from evenhand.learner.arm_table import ArmTable
 from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.learner import Learner
 from evenhand.service.engine.bandit import Bandit, record_of
+from evenhand.service.engine.commands import Command
 from evenhand.service.engine.config_version import ConfigVersion, check_floors
 from evenhand.service.engine.counters import packed, unpacked
 from evenhand.service.engine.events import (
@@ -33,6 +34,20 @@ class CommandResult(NamedTuple):
     status: int
     body: Any = None
     basis: DecisionBasis | None = None
+
+
+Handler: TypeAlias = "Callable[[UnitOfWork, Any], CommandResult]"
+HANDLERS: dict[type[Command], Handler] = {}
+
+
+def handles(command: type[Command]) -> Callable[[Handler], Handler]:
+    """Register a function as the handler of a command."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS[command] = handler
+        return handler
+
+    return register
 
 
 class UnitOfWork:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 from msgspec import UNSET
 from starlette.responses import Response
@@ -15,17 +15,14 @@ from evenhand.service.engine import commands
 from evenhand.service.engine.config_version import ConfigVersion, first_config
 from evenhand.service.engine.explanations import reasons_of
 from evenhand.service.engine.unit_of_work import CommandResult
-from evenhand.service.http.operations import JSON, ApiRequest, json_response
+from evenhand.service.http.operations import JSON, ApiRequest, Handler, json_response
 from evenhand.service.http.pages import SAFE, TYPES
 from evenhand.service.problems import ProblemError, bad_input, problem_of
 from evenhand.service.schemas import (
     BANDIT_NAME,
     BANDIT_RULE,
     DOTS,
-    ArmChange,
-    ArmValues,
     BanditBody,
-    BanditChange,
     BanditList,
     DecisionBody,
     FeedbackBody,
@@ -46,6 +43,25 @@ ID_RULE = f"{NAME_RULE}, but not '.' or '..'"
 NDJSON = "application/x-ndjson"
 MOST_LINES = 10_000
 log = logging.getLogger(__name__)
+
+
+def executes(name: str, command: type[commands.Command], *, body_optional: bool = False) -> Handler:
+    """Return the handler of an operation that executes a command made from path and body.
+
+    The fields of the command are the parameters of the path, and ``body`` is decoded.
+    """
+    types = get_type_hints(command)
+    named = [field for field in command.__struct_fields__ if field not in ("bandit", "body")]
+
+    async def handler(service: Service, request: ApiRequest) -> Response:
+        given = {field: request.path[field] for field in named}
+        if "body" in types:
+            body = request.body or (b"{}" if body_optional else b"")
+            given["body"] = decode(body, types["body"])
+        return await _executed(service, command(request.path["name"], **given))
+
+    handler.__name__, handler.__doc__ = name, command.__doc__
+    return handler
 
 
 async def put_bandit(service: Service, request: ApiRequest) -> Response:
@@ -78,35 +94,11 @@ async def list_bandits(service: Service, request: ApiRequest) -> Response:
     return json_response(BanditList(await service.read(lambda view: view.names())))
 
 
-async def patch_bandit(service: Service, request: ApiRequest) -> Response:
-    """Change plays, or the timeout of feedback."""
-    body = decode(request.body, BanditChange)
-    return await _executed(service, commands.ChangeBandit(request.path["name"], body))
-
-
 async def delete_bandit(service: Service, request: ApiRequest) -> Response:
     """Delete a bandit and its log."""
     response = await _executed(service, commands.DeleteBandit(request.path["name"]))
     service.metrics.forget(request.path["name"])
     return response
-
-
-async def put_arm(service: Service, request: ApiRequest) -> Response:
-    """Add an arm; nothing is owed to it for the time before."""
-    body, path = decode(request.body or b"{}", ArmValues), request.path
-    return await _executed(service, commands.JoinArm(path["name"], path["arm"], body))
-
-
-async def patch_arm(service: Service, request: ApiRequest) -> Response:
-    """Change an arm's floor, weight or availability; pause or resume it."""
-    body, path = decode(request.body, ArmChange), request.path
-    return await _executed(service, commands.ChangeArm(path["name"], path["arm"], body))
-
-
-async def delete_arm(service: Service, request: ApiRequest) -> Response:
-    """Remove an arm; pending feedback on it will be ignored."""
-    path = request.path
-    return await _executed(service, commands.RetireArm(path["name"], path["arm"]))
 
 
 async def post_decision(service: Service, request: ApiRequest) -> Response:
@@ -135,12 +127,6 @@ async def get_decision(service: Service, request: ApiRequest) -> Response:
     if details.reasons is None and (basis := service.recent.find(key, decision)) is not None:
         details.reasons = await service.compute(reasons_of, basis)
     return json_response(details)
-
-
-async def delete_decision(service: Service, request: ApiRequest) -> Response:
-    """Cancel a decision that was never shown, as if it had not been made."""
-    path = request.path
-    return await _executed(service, commands.CancelDecision(path["name"], path["decision"]))
 
 
 async def post_feedback(service: Service, request: ApiRequest) -> Response:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.service import schemas
+from evenhand.service.engine import commands
 from evenhand.service.http import dashboard, handlers
-from evenhand.service.http.handlers import NDJSON
+from evenhand.service.http.handlers import NDJSON, executes
 from evenhand.service.http.live import EVENT_STREAM, SHOWN
 from evenhand.service.http.operations import Operation
 from evenhand.service.views import schemas as views
@@ -74,7 +75,7 @@ OPERATIONS: tuple[Operation, ...] = (
               body=(schemas.BanditBody,)),
     Operation("GET", BANDIT, "read", handlers.get_bandit,
               answers(*FOUND, _200=schemas.BanditResponse)),
-    Operation("PATCH", BANDIT, "admin", handlers.patch_bandit,
+    Operation("PATCH", BANDIT, "admin", executes("patch_bandit", commands.ChangeBandit),
               answers(*CHANGES, _200=schemas.BanditResponse), body=(schemas.BanditChange,)),
     Operation("DELETE", BANDIT, "admin", handlers.delete_bandit, answers(404, *WRITES, _204=None)),
     Operation("GET", f"{BANDIT}/state", "read", handlers.get_state,
@@ -91,16 +92,18 @@ OPERATIONS: tuple[Operation, ...] = (
               answers(404, 429, *BODY, *READS, _200=views.WhatIf), body=(schemas.WhatIfBody,)),
     Operation("GET", f"{BANDIT}/log", "read", handlers.get_log, answers(*CHECKED, _200=None),
               query=CURSOR, media_type=NDJSON),
-    Operation("PUT", ARM, "admin", handlers.put_arm,
+    Operation("PUT", ARM, "admin",
+              executes("put_arm", commands.JoinArm, body_optional=True),
               answers(409, *CHANGES, put=schemas.ArmResponse),
               body=(schemas.ArmValues,)),
-    Operation("PATCH", ARM, "admin", handlers.patch_arm,
+    Operation("PATCH", ARM, "admin", executes("patch_arm", commands.ChangeArm),
               answers(*CHANGES, _200=schemas.ArmResponse), body=(schemas.ArmChange,)),
-    Operation("DELETE", ARM, "admin", handlers.delete_arm,
+    Operation("DELETE", ARM, "admin", executes("delete_arm", commands.RetireArm),
               answers(404, 409, 422, *WRITES, _204=None)),
     Operation("GET", DECISION, "read", handlers.get_decision,
               answers(404, 410, *READS, _200=views.DecisionDetails)),
-    Operation("DELETE", DECISION, "decide", handlers.delete_decision,
+    Operation("DELETE", DECISION, "decide",
+              executes("delete_decision", commands.CancelDecision),
               answers(404, 409, *WRITES, _204=None)),
     Operation("GET", "/livez", "", handlers.livez, answers(_200=schemas.Health)),
     Operation("GET", "/readyz", "", handlers.readyz, answers(*READS, _200=schemas.Health)),
