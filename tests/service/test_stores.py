@@ -106,6 +106,33 @@ def test_an_older_database_is_migrated_and_keeps_what_it_has(kind, url_of, monke
         newer.close()
 
 
+def test_a_postgres_database_of_version_4_is_migrated(new_database):
+    """The same for SQLite is tests/stored, on a file that version 4 has written."""
+    import psycopg
+
+    url = new_database()
+    store = open_store(url)
+    key = new_bandit(store)
+    with store.transaction() as transaction:
+        transaction.put_compaction(key, Compaction(3, 1, b"sum"), ())
+        transaction.add_history(key, HistoryPoint(7, 1, b"point"))
+    store.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path TO evenhand")
+        for table in ("counters", "compactions", "history"):
+            connection.execute(f"ALTER TABLE {table} RENAME COLUMN config_version TO edition")
+        for old, new in (("configs", "editions"), ("compactions", "folds"), ("history", "samples")):
+            connection.execute(f"ALTER TABLE {old} RENAME TO {new}")
+        connection.execute("UPDATE meta SET version = 4")
+    store = open_store(url)
+    with store.view() as view:
+        assert view.find("shelf") == BanditHead(key, 1, 1)
+        assert view.config(key, 1) == b"first"
+        assert view.compaction(key) == Compaction(3, 1, b"sum")
+        assert view.history(key, 0) == [HistoryPoint(7, 1, b"point")]
+    store.close()
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_migration_that_fails_leaves_the_older_database(kind, url_of, monkeypatch):
     url, version = url_of(kind), _tables.VERSION
