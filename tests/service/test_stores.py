@@ -9,9 +9,7 @@ import pytest
 
 from evenhand import InputError
 from evenhand.service.stores import StoreUnavailable, _tables, open_store
-from evenhand.service.stores.protocol import (
-    BanditHead,
-)
+from evenhand.service.stores.protocol import BanditHead, Compaction, HistoryPoint
 from evenhand.testing import STORE_CHECKS, check_store
 from evenhand.testing._store import new_bandit, new_event
 
