@@ -74,7 +74,7 @@ def test_nobody_awake_is_a_legal_round_in_which_debts_grow():
         ([0, "a"], "names, indices or truth values"),
         ([True, False], r"mask of awake arms must be one truth value for each of 3 arms"),
         (np.ones((1, 3), dtype=bool), r"mask of awake arms must be one truth value for each"),
-        (np.array([[0]]), "awake arms must be names, indices or truth values"),
+        (np.array([[0]]), "awake arms must be a list of names, indices or truth values"),
         ([None], "non-empty string"),
         (7, "awake arms must be a list of names"),
     ],

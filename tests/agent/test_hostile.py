@@ -152,6 +152,11 @@ def test_probabilities_hold_whatever_the_scale(eta, weights):
 @pytest.mark.parametrize("awake", [np.ma.array([0, 1], mask=[0, 1]), b"\x00\x01"])
 def test_what_only_looks_like_places_is_refused(awake):
     agent = three_arms()
-    with pytest.raises(InputError, match="awake arms must be names, indices or truth values"):
+    with pytest.raises(InputError, match="awake arms must be a list of names, indices or"):
         agent.ask(awake)
     assert agent.rounds == 0
+
+
+def test_a_mapping_of_awake_arms_is_refused():
+    with pytest.raises(InputError, match="awake arms must be a list of names, indices"):
+        three_arms().ask(awake={"a": True, "b": False})

@@ -162,10 +162,12 @@ def test_a_database_of_another_time_is_refused(kind, version, words, url_of, mon
         open_store(url)
 
 
-def test_another_programs_database_is_not_touched(tmp_path):
+@pytest.mark.parametrize("version", [0, 3, 4, 5, 99])
+def test_another_programs_database_is_not_touched(version, tmp_path):
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE theirs (x)")
+        other.execute(f"PRAGMA user_version = {version}")
     other.close()
     before = path.read_bytes()
     with pytest.raises(InputError, match="another program's"):

@@ -23,7 +23,7 @@ from evenhand.service.validation import decode, first_violation
 BODIES = [ArmChange, BanditBody, DecisionBody, FeedbackItem, WhatIfBody]
 FIELDS = sorted({name for body in BODIES for name in body.__struct_fields__} | {"name", "flor"})
 LEAVES = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, 1.5, -0.5]),
+    st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, 1.0, 1.5, -0.5]),
     st.sampled_from(["", "a", "x" * 300]),
 )  # fmt: skip
 DOCUMENTS = st.recursive(
@@ -52,10 +52,10 @@ def test_a_violation_is_found_where_msgspec_refuses_and_nowhere_else(body, docum
     ("body", "kind", "detail"),
     [
         (b'{"plays": 1, "arms": [{"name": "a", "flor": 0.5}]}', BanditBody,
-         "arms[0].flor must be left out: there is no such field; did you mean 'floor', got 0.5"),
+         "arms[0].flor must be left out: there is no such field (did you mean 'floor'?), got 0.5"),
         (b'{"plays": 1, "arms": [{"name": "a", "zzz": 1}]}', BanditBody,
-         "arms[0].zzz must be left out: there is no such field; known: name, floor, weight, "
-         "availability, got 1"),
+         "arms[0].zzz must be left out: there is no such field (known: name, floor, weight, "
+         "availability), got 1"),
         (b'{"plays": 1, "arms": [{}]}', BanditBody, "arms[0].name must be given, got nothing"),
         (b'{"plays": 1, "arms": []}', BanditBody, "arms must be a list of length >= 1, got []"),
         (b'{"plays": 0, "arms": [{"name": "a"}]}', BanditBody,
@@ -67,6 +67,8 @@ def test_a_violation_is_found_where_msgspec_refuses_and_nowhere_else(body, docum
         (b'{"decision": "d", "rewards": {"a": 1, "b": 1e999}}', FeedbackItem,
          "rewards.b must be a number <= 1.0, got inf"),
         (b"[]", DecisionBody, "body must be an object, got []"),
+        (b'{"plays": 1.0, "arms": [{"name": "a"}]}', BanditBody,
+         "plays must be a whole number, got 1.0"),
     ],
 )  # fmt: skip
 def test_field_rule_and_value_are_named(body, kind, detail):

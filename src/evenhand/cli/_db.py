@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated
@@ -111,12 +111,13 @@ def import_(
     database: Database = DEFAULT,
 ) -> None:
     """Add the bandits of FILE to a database, all or none."""
-    with opened(database, must_exist=False) as store:
-        if str(file) == "-":
-            found = import_lines(store, sys.stdin)
-        else:
-            with file.open(encoding="utf-8") as lines:
-                found = import_lines(store, lines)
+    # The file comes first: if it cannot be opened, no database is created.
+    with ExitStack() as stack:
+        lines = sys.stdin
+        if str(file) != "-":
+            lines = stack.enter_context(file.open(encoding="utf-8"))
+        store = stack.enter_context(opened(database, must_exist=False))
+        found = import_lines(store, lines)
     for name, events in found.items():
         say(screen, f"imported {name}: {events:,} events")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ def awake_indices(table: ArmTable, given: Any) -> Integers:
             return _of_mask(table, given)
         if kind in "iu":
             return _of_indices(table, given)
-    if isinstance(given, bytes | np.ma.MaskedArray):
-        fail("awake arms", "names, indices or truth values", given)
+    if isinstance(given, bytes | Mapping | np.ma.MaskedArray):
+        fail("awake arms", "a list of names, indices or truth values", given)
     if isinstance(given, str) or not isinstance(given, Iterable):
         fail("awake arms", "a list of names", given)
     try:
@@ -56,7 +56,7 @@ def awake_indices(table: ArmTable, given: Any) -> Integers:
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
-        fail("awake arms", "names, indices or truth values", given)
+        fail("awake arms", "a list of names, indices or truth values", given)
     return _of_mask(table, mask_of_names(table, listed))
 
 
@@ -73,7 +73,7 @@ def _of_mask(table: ArmTable, mask: Any) -> Integers:
 def _of_indices(table: ArmTable, indices: Any) -> Integers:
     arms = len(table.problem.arms)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        fail("awake arms", "names, indices or truth values", indices.tolist())
+        fail("awake arms", "a list of names, indices or truth values", indices.tolist())
     if indices.size <= FEW_LISTED and table.everyone.size == arms:
         listed = [-1, *indices.tolist(), arms]
         if listed == sorted(set(listed)):

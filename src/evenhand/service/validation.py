@@ -52,8 +52,8 @@ class Violation(NamedTuple):
     value: Any = UNSET
 
 
-def decode(body: bytes, kind: Any) -> Any:
-    """Return the decoded body of a request, or raise what is wrong with it.
+def decode(body: bytes, kind: Any, whole: str = "body") -> Any:
+    """Return the decoded body of a request, or a part of it, or raise what is wrong with it.
 
     >>> class Wish(msgspec.Struct):
     ...     plays: int
@@ -68,10 +68,10 @@ def decode(body: bytes, kind: Any) -> Any:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise explain(error, body, kind) from None
+        raise explain(error, body, kind, whole) from None
 
 
-def explain(error: Exception, body: bytes, kind: Any) -> ProblemError:
+def explain(error: Exception, body: bytes, kind: Any, whole: str) -> ProblemError:
     """Return the problem of a body that could not be decoded."""
     try:
         # Unlike msgspec, this reads numbers of any size, and reads to the end.
@@ -80,11 +80,12 @@ def explain(error: Exception, body: bytes, kind: Any) -> ProblemError:
             raise error
     except (ValueError, RecursionError) as other:
         given = {"field": "body", "rule": "JSON", "value": brief(body[:50])}
-        return ProblemError(400, "no-json", f"the body must be JSON: {other}", **given)
+        words = "it is nested too deeply" if isinstance(other, RecursionError) else other
+        return ProblemError(400, "no-json", f"the body must be JSON: {words}", **given)
     found = first_violation(document, kind)
     if found is None:
-        return bad_input("body", "as the API describes it", document)
-    return bad_input(field_name(found.path), found.rule, found.value)
+        return bad_input(whole, "as the API describes it", document)
+    return bad_input(field_name(found.path) or whole, found.rule, found.value)
 
 
 def _refuse_constant(name: str) -> None:
@@ -133,8 +134,8 @@ def _of_struct(value: Any, kind: inspect.StructType, path: Path) -> Iterator[Vio
             yield from violations(item, fields[name].type, (*path, name))
         elif kind.forbid_unknown_fields:
             near = get_close_matches(name[:LONG], fields, n=1)
-            hint = f"did you mean {near[0]!r}" if near else f"known: {', '.join(fields)}"
-            rule = f"left out: there is no such field; {hint}"
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(fields)}"
+            rule = f"left out: there is no such field ({hint})"
             yield Violation((*path, name[:LONG]), rule, item)
     for name, field in fields.items():
         if field.required and name not in value:
@@ -145,9 +146,8 @@ def _has_type(value: Any, kind: inspect.Type) -> bool:
     """Say whether a JSON value is of a type; a truth value is not a number."""
     if type(kind) not in KINDS:
         return True
-    whole = isinstance(value, float) and value.is_integer() and isinstance(kind, inspect.IntType)
     truth = isinstance(value, bool) != isinstance(kind, inspect.BoolType)
-    return whole or (isinstance(value, KINDS[type(kind)][0]) and not truth)
+    return isinstance(value, KINDS[type(kind)][0]) and not truth
 
 
 def _is_finite(value: float) -> bool:
@@ -164,4 +164,4 @@ def field_name(path: Path) -> str:
     'arms[0].floor'
     """
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".") or "body"
+    return text.removeprefix(".")

@@ -161,7 +161,7 @@ def feedback_items(body: bytes) -> tuple[list[FeedbackItem | FeedbackResult], bo
 
 def _item(body: bytes) -> FeedbackItem | FeedbackResult:
     try:
-        item: FeedbackItem = decode(body, FeedbackItem)
+        item: FeedbackItem = decode(body, FeedbackItem, "item")
         return item
     except ProblemError as problem:
         details = problem.details

@@ -117,8 +117,9 @@ class SqliteStore:
     def _check_ours(self) -> None:
         """Raise if it is another program's database, before it is changed."""
         run = self._writer.run
-        tables = run("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        if tables and run("PRAGMA user_version").fetchone()[0] == 0:
+        tables = {row[0] for row in run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        ours = {"bandits", "counters", "log"} <= tables
+        if tables and (not ours or run("PRAGMA user_version").fetchone()[0] == 0):
             fail(
                 "database",
                 "an SQLite file of evenhand, or a new one",
