@@ -92,7 +92,7 @@ def test_a_snapshot_is_of_one_moment():
 
 def test_arms_may_come_and_go_meanwhile():
     policy = make_policy("priced", surplus="inf")
-    agent = Agent(Problem(6, plays=2, floors=0.1), policy, seed=1, log_size=1_000)
+    agent = Agent(Problem(6, plays=2, floors=0.1), policy, seed=1)
 
     def ask():
         decision = agent.ask()
