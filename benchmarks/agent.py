@@ -38,7 +38,7 @@ Step = Callable[[int], object]
 
 
 class NumpyLoop:
-    """TSCSF-B in a dozen lines: no names, no checks, no ledger, one thread."""
+    """TSCSF-B in a dozen lines: no names, no checks, no decision log, one thread."""
 
     def __init__(self, problem: Problem) -> None:
         arms = len(problem.arms)

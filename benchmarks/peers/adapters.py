@@ -46,7 +46,7 @@ def best(values: dict[int, float], plays: int) -> list[int]:
 
 
 class Evenhand:
-    """Our own agent: compiled, floors allowed, with a ledger of decisions."""
+    """Our own agent: compiled, floors allowed, with a decision log."""
 
     def __init__(self, world: World) -> None:
         evenhand = import_module("evenhand")
@@ -64,7 +64,7 @@ class Evenhand:
 
 
 class NumpyLoop:
-    """A dozen lines of vectorised NumPy: no names, no checks, no ledger."""
+    """A dozen lines of vectorised NumPy: no names, no checks, no decision log."""
 
     def __init__(self, world: World) -> None:
         self.rng, self.plays = np.random.default_rng(world.seed), world.plays

@@ -130,7 +130,7 @@ class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
         super().__init__(sentence)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the refusal as plain data."""
+        """Return the error as plain data."""
         return {
             "feasible": False,
             "certificate": {

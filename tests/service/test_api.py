@@ -635,3 +635,19 @@ def test_every_parameter_is_served_as_it_was_given(app, policy, shown):
     assert app.post("/v1/bandits/x/decisions", json={}).status_code == 201
     label = app.get("/v1/bandits/x/state").json()["policy"]
     assert ("eta=inf" in label) == (policy.get("eta") == "inf")
+
+
+def test_feedback_rules_can_change_after_arms_have_left(app):
+    body = {"arms": [{"name": "a"}, {"name": "b"}], "plays": 2}
+    assert app.put("/v1/bandits/few", json=body).status_code == 201
+    assert app.delete("/v1/bandits/few/arms/b").status_code == 204
+    changed = app.patch("/v1/bandits/few", json={"feedback": {"timeout_seconds": 5}})
+    assert (changed.status_code, changed.json()["plays"]) == (200, 2)
+    assert app.patch("/v1/bandits/few", json={"plays": 3}).status_code == 422
+
+
+def test_a_head_request_for_a_stream_ends(app):
+    answer = app.head("/v1/live")
+    assert (answer.status_code, answer.text) == (200, "")
+    assert answer.headers["content-type"] == "text/event-stream"
+    assert app.get("/livez").status_code == 200

@@ -283,7 +283,7 @@ class Agent:
         """Return as much of every floor as looks attainable under the awake rates measured so far.
 
         That is the floor itself, or less where the floors do not all fit: then what lacks is
-        shared fairly. Arms are taken to wake independently; a reading, which nothing depends on.
+        shared fairly. Arms are taken to wake independently; for information only.
         """
         with self._lock:
             return self.problem.by_arm(self._learner.targets())
@@ -317,7 +317,8 @@ class Agent:
     def apply(self, deltas: Deltas) -> None:
         """Add what another agent of the same arms has seen; in any order, the totals are the same.
 
-        What takes back more than has been heard of waits for what it takes back.
+        Deltas that would make a total negative (cancellations that arrive before their decisions)
+        wait until the decisions arrive.
 
         Raises
         ------

@@ -42,7 +42,7 @@ class SnapshotParts(NamedTuple):
 
 
 def write(parts: SnapshotParts) -> str:
-    """Return the pieces as JSON; floats are written so that they come back exactly."""
+    """Return the parts as JSON; floats are written so that they come back exactly."""
     policy = parts.policy
     if registered_policies().get(policy.name) is not type(policy):
         fail("policy of an agent to snapshot", "a registered one", policy.name)
@@ -66,7 +66,7 @@ def write(parts: SnapshotParts) -> str:
 
 
 def read(text: str) -> SnapshotParts:
-    """Return the pieces that :func:`write` wrote."""
+    """Return the parts that :func:`write` wrote."""
     try:
         document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
@@ -77,7 +77,7 @@ def read(text: str) -> SnapshotParts:
         raise SnapshotError(f"snapshot cannot be read: {error}") from None
     try:
         with uncollected():
-            return _pieces(document)
+            return _parts_from(document)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise SnapshotError(f"snapshot must be undamaged, got {what}") from None
@@ -98,7 +98,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _pieces(document: dict[str, Any]) -> SnapshotParts:
+def _parts_from(document: dict[str, Any]) -> SnapshotParts:
     rng = np.random.default_rng()
     rng.bit_generator.state = document["random"]
     policy = make_policy(document["policy"]["name"], **document["policy"]["parameters"])

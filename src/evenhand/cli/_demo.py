@@ -117,7 +117,7 @@ class Visitors:
                         _, _, decision, rewards = heapq.heappop(likings)
                         client.tell(self._shelf.name, decision, rewards)
                 except ServiceError as error:
-                    log.debug("a visitor found the door shut: %s", error)
+                    log.debug("a request of a simulated visitor failed: %s", error)
 
     def _set_up(self, client: Client) -> None:
         arms = [{"name": title.name, "floor": title.floor} for title in self._shelf.titles]

@@ -20,7 +20,7 @@ AROUND = 8
 
 
 class LiveTable:
-    """Shows a board on standard error: a table on a terminal, else a line every half minute."""
+    """Shows the progress of a sweep on standard error."""
 
     def __init__(self) -> None:
         self._shown = time.monotonic()

@@ -61,7 +61,7 @@ def fail(thing: str, rule: str, value: object) -> NoReturn:
 
 
 def brief(value: object) -> str:
-    """Return a value as a message shows it: not endlessly, and also where Python refuses to.
+    """Return a value as a message shows it: cut to 200 characters, and safe if repr fails.
 
     >>> brief("alien"), brief([0] * 1000)[-4:], brief(10**5000)
     ("'alien'", '0...', 'an int that cannot be written')

@@ -27,7 +27,7 @@ class Measurement(NamedTuple):
         """
         if self.margin:
             return f"{self.value:.5f} ± {self.margin:.5f}"
-        return f"{self.value:,.0f}" if abs(self.value) >= 1_000 else f"{self.value:.4g}"
+        return f"{self.value:,.0f}" if abs(self.value) >= 1_000 else f"{self.value:.7g}"
 
     def __str__(self) -> str:
         return f"{self.words} {self.number}"

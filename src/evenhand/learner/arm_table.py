@@ -139,6 +139,8 @@ def with_arms(
 def with_plays(table: ArmTable, plays: int) -> ArmTable:
     """Return the table with another number of plays a round."""
     before = table.problem
+    if plays == table.problem.plays:
+        return table
     problem = Problem(before.arms, plays, before.weights, before.floors)
     return make_table(problem, table.arrays, table.clock, table.position)
 

@@ -213,7 +213,7 @@ class DecisionEngine:
         self.bind(self._problem, memory)
         seconds = time.perf_counter() - start
         if seconds > SLOW_SECONDS:
-            log.info("compiled the agent's decisions in %.1f s", seconds)
+            log.info("compiled decisions in %.1f s", seconds)
 
 
 @cache

@@ -179,9 +179,9 @@ class Tails:
         slopes = -np.diff(self._values, axis=0) / np.diff(self._nodes, axis=0)
         self._densities[0], self._densities[-1] = slopes[0], slopes[-1]
 
-    def beyond(self, slots: Floats) -> Floats:
-        """Return each distribution's (column's) mass beyond the places in its column."""
-        shares = np.clip((slots - self._low) / self._span, 0.0, 1.0)
+    def beyond(self, points: Floats) -> Floats:
+        """Return each distribution's (column's) mass beyond the points in its column."""
+        shares = np.clip((points - self._low) / self._span, 0.0, 1.0)
         at = (np.arccos(1.0 - 2.0 * shares) * (NODES / np.pi)).astype(np.int64)
         at = np.minimum(at, NODES - 1)
         columns = np.arange(self._low.size)

@@ -1,4 +1,4 @@
-"""Figures of every moment of a run, not only of its end: what they are measured against, and as."""
+"""Figures of every moment of a run, not only of its end: their settings and results."""
 
 from __future__ import annotations
 

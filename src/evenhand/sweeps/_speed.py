@@ -92,7 +92,7 @@ class TaskSplitter:
         self._next = next(self._spans, None)
 
     def cut(self, workers: int) -> tuple[ReplicationRange, ...]:
-        """Return neighbouring pieces for the next task; none if everything has been cut."""
+        """Return the consecutive ranges of the next task; none if nothing is left."""
         spans: list[ReplicationRange] = []
         aim = self._aim(workers)
         while self._next is not None and aim > 0.0 and _adjoins(spans, self._next):

@@ -39,18 +39,18 @@ COLUMNS = [
 ]
 
 
-def cell_columns(place: CellId, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
+def cell_columns(cell_id: CellId, described: Mapping[str, Any], results: Results) -> dict[str, Any]:
     """Return what a cell is: its instance, as a grid describes it, and its policy."""
     drawn = described.get("generate", {})
     return {
-        "cell": place.number,
-        "instance": place.instance,
+        "cell": cell_id.number,
+        "instance": cell_id.instance,
         "arms": len(results.arms),
         "plays": drawn.get("plays", described.get("plays")),
         "tightness": drawn.get("tightness"),
         "instance_seed": drawn["seeds"][0] if drawn else None,
-        "label": place.label,
-        "policy": results.policies[results.labels.index(place.label)],
+        "label": cell_id.label,
+        "policy": results.policies[results.labels.index(cell_id.label)],
     }
 
 
@@ -71,10 +71,10 @@ def parameter_columns(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, di
             values[:] = [None if value is None else format_value(value) for value in values]
     return {
         label: {
-            f"{name} of policy" if name in (*COLUMNS, *FOUND) else name: values[place]
+            f"{name} of policy" if name in (*COLUMNS, *FOUND) else name: values[index]
             for name, values in columns.items()
         }
-        for place, label in enumerate(policies)
+        for index, label in enumerate(policies)
     }
 
 

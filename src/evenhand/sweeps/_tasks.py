@@ -65,8 +65,8 @@ class Task(NamedTuple):
     def singles(self) -> Iterator[Task]:
         """Yield each run as a task of its own."""
         for span in self.spans:
-            for cell_id in range(span.runs):
-                _, rest = span.split(cell_id)
+            for offset in range(span.runs):
+                _, rest = span.split(offset)
                 yield self._replace(spans=(rest.split(1)[0],))
 
 

@@ -47,7 +47,7 @@ class Numbering:
         self._everything = everything
         self._limits = dict(limits)
         sizes = np.full(len(self._instances), everything.cells, dtype=np.int64)
-        self._position = {name: cell_id for cell_id, name in enumerate(self._instances)}
+        self._position = {name: index for index, name in enumerate(self._instances)}
         for name, limit in self._limits.items():
             sizes[self._position[name]] = limit.cells
         self._ends = np.cumsum(sizes)

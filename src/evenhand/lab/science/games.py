@@ -1,4 +1,4 @@
-"""What the study plays: random instances of many worlds, with every policy that a referee names."""
+"""What the study plays: random instances of many worlds, with every policy that is compared."""
 
 from __future__ import annotations
 

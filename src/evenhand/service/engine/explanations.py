@@ -48,13 +48,13 @@ class BatchBasis(NamedTuple):
         replay = round_of(policy.score, choose=as_recorded, **ASIDE)
         state, memory = copied(view.state), copied(self.memory)
         scores, scratch = np.zeros((2, state.played.size))
-        anything, nobody = np.full(view.awake.size, 0.5), np.random.default_rng(0)
+        filler, unused_rng = np.full(view.awake.size, 0.5), np.random.default_rng(0)
         for number, chosen in enumerate(self.chosen[: index + 1]):
             before = view._replace(state=copied(state)), copied(memory)
             last = number == index
-            samples = self.samples[index - len(self.chosen)] if last else anything
+            samples = self.samples[index - len(self.chosen)] if last else filler
             given = state, view.problem, scores, scratch, options, self.constants, memory
-            replay(chosen, view.awake, samples, *given, nobody)
+            replay(chosen, view.awake, samples, *given, unused_rng)
         scored = scores[: view.awake.size] if view.awake.size > view.problem.plays else scores[:0]
         found = before[0]._replace(samples=samples), self.constants, before[1]
         return Basis(policy, self.arms, *found, chosen, scored, prices_of(memory))

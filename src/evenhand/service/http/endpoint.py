@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -52,6 +52,9 @@ class Endpoint:
             response = problem_response(server_error())
         name = "none" if operation is None else operation.handler.__name__
         self._service.metrics.request(name, response.status_code, time.perf_counter() - start)
+        if scope["method"] == "HEAD" and isinstance(response, StreamingResponse):
+            # A stream would not end by itself.
+            response = Response(headers=response.headers)
         await response(scope, receive, send)
 
     async def _response(

@@ -22,7 +22,7 @@ from evenhand.service.stores.protocol import StoreUnavailable
 # Requests have this long to finish; the rest of ten seconds is for the store.
 GRACE_SECONDS = 4
 # Options that would make uvicorn listen elsewhere than was checked, or in more processes.
-RESERVED = ("app", "fd", "host", "lifespan", "port", "reload", "uds", "workers")
+RESERVED = ("app", "fd", "host", "lifespan", "port", "reload", "uds", "workers", "ws")
 # A commit in a thread ends when the interpreter switches back to it. The default interval is ten
 # times as long as the commit.
 SWITCH_SECONDS = 0.0005
@@ -32,7 +32,6 @@ DEFAULTS = {
     "log_level": "warning",
     "proxy_headers": False,
     "server_header": False,
-    "ws": "none",
 }
 
 
@@ -48,6 +47,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: Any = None) -> None:
         """Start to listen."""
         await super().startup(sockets)
+        if not self.started:
+            return
         host, port = sockets[0].getsockname()[:2]
         scheme = "https" if self.config.is_ssl else "http"
         self._ready(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
@@ -96,20 +97,30 @@ def serve(config: Config, ready: Callable[[str], None]) -> int:
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Return a socket for every address of a host, or raise why a port cannot be had."""
+    opened: list[socket.socket] = []
+    failed: OSError | None = None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        addresses = [(family, address) for family, _, _, _, address in dict.fromkeys(found)]
-        # A free port is chosen for one address: another one would get another port.
-        wanted = addresses if port else addresses[:1]
-        return [
-            socket.create_server(address[:2], family=family, backlog=BACKLOG)
-            for family, address in wanted
-        ]
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            rule = "free: another program uses it; --port chooses another one"
-            fail("port", rule, port)
-        fail("host", "an address of this machine", f"{host}:{port} ({error.strerror or error})")
+        found, failed = [], error
+    for family, _, _, _, address in dict.fromkeys(found):
+        # A free port is chosen for one address: another one would get another port.
+        if opened and not port:
+            break
+        try:
+            opened.append(socket.create_server(address, family=family, backlog=BACKLOG))
+        except OSError as error:
+            failed = error
+            if error.errno == errno.EADDRINUSE:
+                break
+    taken = failed is not None and failed.errno == errno.EADDRINUSE
+    if opened and not taken:
+        return opened
+    for one in opened:
+        one.close()
+    if taken:
+        fail("port", "free: another program uses it; --port chooses another one", port)
+    fail("host", "an address of this machine", f"{host}:{port} ({failed})")
 
 
 def _settings(service: Service, config: Config) -> uvicorn.Config:
@@ -124,6 +135,7 @@ def _settings(service: Service, config: Config) -> uvicorn.Config:
             host=config.host,
             port=config.port,
             lifespan="on",
+            ws="none",
             timeout_graceful_shutdown=GRACE_SECONDS,
             **{**DEFAULTS, **config.uvicorn},
         )

@@ -106,7 +106,7 @@ class Tiles {
     if (this.past.at(-1)?.at !== at) this.past.push({ at, decisions, reward });
     while (this.past.length > 2 && this.past[1].at <= at - MINUTE) this.past.shift();
     const first = this.past[0];
-    // What is missing between two samples is time in which nothing happened.
+    // What is missing between two points is time in which nothing happened.
     const minutes = Math.min(Math.max(at - first.at, 1), MINUTE) / MINUTE;
     const perMinute = (what) => (state[what] - first[what]) / minutes;
     const pending = state.arms.reduce((sum, arm) => sum + arm.pending, 0);

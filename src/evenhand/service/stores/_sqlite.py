@@ -29,7 +29,8 @@ WORDS = {
 class SqliteStore:
     """A store in a file, or in memory for None.
 
-    A commit is on the disk when it returns (``synchronous = FULL``).
+    A commit to a file is on the disk when it returns (``synchronous = FULL``). In memory readers
+    take turns with the writer.
 
     Examples
     --------
@@ -180,6 +181,8 @@ def _translated() -> Iterator[None]:
     """Raise SQLite's errors as StoreUnavailable or StoreFull."""
     try:
         yield
+    except sqlite3.ProgrammingError as error:
+        raise StoreUnavailable(f"the database is closed ({error})") from error
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
