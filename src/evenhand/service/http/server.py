@@ -114,13 +114,13 @@ def listen(host: str, port: int) -> list[socket.socket]:
             if error.errno == errno.EADDRINUSE:
                 break
     taken = failed is not None and failed.errno == errno.EADDRINUSE
-    if opened and not taken:
-        return opened
-    for one in opened:
-        one.close()
-    if taken:
-        fail("port", "free: another program uses it; --port chooses another one", port)
-    fail("host", "an address of this machine", f"{host}:{port} ({failed})")
+    if taken or not opened:
+        for one in opened:
+            one.close()
+        if taken:
+            fail("port", "free: another program uses it; --port chooses another one", port)
+        fail("host", "an address of this machine", f"{host}:{port} ({failed})")
+    return opened
 
 
 def _settings(service: Service, config: Config) -> uvicorn.Config:
