@@ -70,6 +70,6 @@ def joint() -> list[Row]:
         floors *= 0.9 * widest_mixture(table, floors).value
         awake, values = Awake(np.empty(0), members, chances), rng.uniform(size=arms)
         time = best_seconds(partial(solve, values, floors, 4, awake), 1)
-        what = f"joint table, N = {arms}, m = 4, {len(table.chances):,} sets"
+        what = f"joint table, N = {arms}, m = 4, {len(table.probabilities):,} sets"
         rows.append(Row(what, time, "s", at_most=wish))
     return rows

@@ -62,13 +62,13 @@ class Joint:
         """Return the checked arrays for these arms."""
         members = _member_table("set", self.sets, arms)
         labels = [str(1 + row) for row in range(len(members))]
-        chances = check_per_arm("probability", labels, self.probabilities, owner="set")
-        cumulative = np.cumsum(chances)
+        checked = check_per_arm("probability", labels, self.probabilities, owner="set")
+        cumulative = np.cumsum(checked)
         if abs(cumulative[-1] - 1.0) > _SUM_TOLERANCE:
             fail("the sum of the sets' probabilities", "1", float(cumulative[-1]))
         return Awake(
             members=members,
-            chances=frozen(chances / cumulative[-1]),
+            set_probabilities=frozen(checked / cumulative[-1]),
             cumulative=frozen(cumulative / cumulative[-1]),
         )
 
@@ -86,7 +86,8 @@ class Trace:
     def arrays(self, arms: Sequence[str]) -> Awake:
         """Return the checked arrays for these arms."""
         members = _member_table("round", self.rounds, arms)
-        return Awake(members=members, chances=frozen(np.full(len(members), 1.0 / len(members))))
+        equal = frozen(np.full(len(members), 1.0 / len(members)))
+        return Awake(members=members, set_probabilities=equal)
 
 
 Availability: TypeAlias = Independent | Joint | Trace

@@ -176,10 +176,12 @@ class Environment:
             return [(horizon, self)]
         starts = [0, *self.changed.starts.tolist(), horizon]
         means = [self.means, *self.changed.means]
-        chances = [self.awake.probabilities, *self.changed.probabilities]
+        probabilities = [self.awake.probabilities, *self.changed.probabilities]
         return [
             (min(stop, horizon) - start, Environment(self.problem, mean, chance, self.rewards))
-            for start, stop, mean, chance in zip(starts, starts[1:], means, chances, strict=False)
+            for start, stop, mean, chance in zip(
+                starts, starts[1:], means, probabilities, strict=False
+            )
             if start < horizon
         ]
 
@@ -240,20 +242,20 @@ def _changed(
     """Return what arms do after each change, checked."""
     if not changes:
         return Changes()
-    means, chances = [payoffs.means], [awake.probabilities]
+    means, probabilities = [payoffs.means], [awake.probabilities]
     for change in changes:
         new, other = change.means, change.availability
         means.append(means[-1] if new is None else check_per_arm("mean", problem.arms, new))
         if other is None:
-            chances.append(chances[-1])
+            probabilities.append(probabilities[-1])
             continue
         how = other if isinstance(other, Availability) else Independent(other)
         if not isinstance(how, Independent):
             fail("availability of a change", "that of independent arms", type(how).__name__)
-        chances.append(how.arrays(problem.arms).probabilities)
+        probabilities.append(how.arrays(problem.arms).probabilities)
     return Changes(
         frozen(np.array([change.after for change in changes], dtype=np.int64)),
-        frozen(np.array(chances[1:])),
+        frozen(np.array(probabilities[1:])),
         frozen(np.array(means[1:])),
         frozen(problem.weights * np.array(means[1:])),
     )

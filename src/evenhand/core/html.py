@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from evenhand.core.extras import load
 
+REPORT = Path(__file__).with_name("report.html")
+
 
 class TableCell(NamedTuple):
     """A cell of a table: ready-made HTML, and a style class if any."""
@@ -32,17 +34,13 @@ def template(path: Path) -> Any:
     return environment.from_string(path.read_text(encoding="utf-8")).module
 
 
-def _report() -> Any:
-    return template(Path(__file__).with_name("report.html"))
-
-
 def page(title: str, lead: str, sections: Sequence[Section], banner: str = "") -> str:
     """Return the whole page.
 
     >>> page("A title", "A lead", [])[:15]
     '<!doctype html>'
     """
-    return str(_report().page(title, lead, sections, banner))
+    return str(template(REPORT).page(title, lead, sections, banner))
 
 
 def table(
@@ -53,15 +51,15 @@ def table(
     >>> table(["a"], [["x < y"]])
     '<table class=""><thead><tr><th>a</th></tr></thead><tbody>...x &lt; y</td></tr>...'
     """
-    return str(_report().table(headings, rows, style))
+    return str(template(REPORT).table(headings, rows, style))
 
 
 def bullets(lines: Sequence[str]) -> TableCell:
     """Return a cell with one line below the other."""
-    return TableCell(str(_report().bullets(lines)))
+    return TableCell(str(template(REPORT).bullets(lines)))
 
 
 def gallery(figures: Sequence[tuple[bytes, str]], *, wide: bool = False) -> str:
     """Return embedded SVG figures with captions; wide ones get twice the width."""
     encoded = [(base64.b64encode(svg).decode("ascii"), caption) for svg, caption in figures]
-    return str(_report().gallery(encoded, wide))
+    return str(template(REPORT).gallery(encoded, wide))

@@ -16,13 +16,13 @@ from evenhand.core.arrays import Floats, Integers, Masks, Random, frozen
 class Awake(NamedTuple):
     """How arms wake; the parts that do not apply are empty.
 
-    ``probabilities`` of arms on their own, or ``members`` (a row a set) with their ``chances``;
-    ``cumulative`` chances where sets are drawn, none where they are replayed in order.
+    ``probabilities`` of arms on their own, or ``members`` (a row a set) with their
+    ``set_probabilities``; ``cumulative`` ones where sets are drawn, not replayed in order.
     """
 
     probabilities: Floats = frozen(np.empty(0))
     members: Masks = frozen(np.empty((0, 0), dtype=np.bool_))
-    chances: Floats = frozen(np.empty(0))
+    set_probabilities: Floats = frozen(np.empty(0))
     cumulative: Floats = frozen(np.empty(0))
 
 
@@ -52,9 +52,9 @@ class Changes(NamedTuple):
 
 def own_nature(awake: Awake, payoffs: Payoffs) -> tuple[Awake, Payoffs]:
     """Return a nature whose numbers may be overwritten when it changes."""
-    chances, means, values = awake.probabilities, payoffs.means, payoffs.values
+    probabilities, means, values = awake.probabilities, payoffs.means, payoffs.values
     return (
-        Awake(chances.copy(), awake.members, awake.chances, awake.cumulative),
+        Awake(probabilities.copy(), awake.members, awake.set_probabilities, awake.cumulative),
         Payoffs(means.copy(), values.copy(), payoffs.concentration, payoffs.recorded),
     )
 

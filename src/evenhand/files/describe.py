@@ -116,8 +116,8 @@ def _changes(environment: Environment) -> dict[str, Any]:
     lines = zip(changed.starts, changed.means, changed.probabilities, strict=True)
     return {
         "changes": [
-            {"after": int(after), "means": means.tolist(), "availability": chances.tolist()}
-            for after, means, chances in lines
+            {"after": int(after), "means": means.tolist(), "availability": probabilities.tolist()}
+            for after, means, probabilities in lines
         ]
     }
 

@@ -33,13 +33,13 @@ class Table(NamedTuple):
     """Different awake sets, one column each (a row an arm), and their probabilities."""
 
     awake: Masks
-    chances: Floats
+    probabilities: Floats
     plays: int
 
     @property
     def availability(self) -> Floats:
         """How often each arm is awake."""
-        rates: Floats = self.awake @ self.chances
+        rates: Floats = self.awake @ self.probabilities
         return rates
 
 
@@ -54,12 +54,12 @@ class Solution(NamedTuple):
     weights: Floats
 
 
-def distinct(members: Masks, chances: Floats, plays: int) -> Table:
+def distinct(members: Masks, probabilities: Floats, plays: int) -> Table:
     """Merge equal sets (one row each) and drop those that never occur."""
     packed = np.packbits(members, axis=1)
     keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.bincount(inverse.ravel(), weights=chances).astype(np.float64)
+    total = np.bincount(inverse.ravel(), weights=probabilities).astype(np.float64)
     used = total > 0.0
     return Table(np.ascontiguousarray(members[first[used]].T), total[used], plays)
 
@@ -72,7 +72,7 @@ def rates_of(table: Table, order: Integers) -> Floats:
     array([0.5, 0.5])
     """
     rates = np.zeros(order.size)
-    left = table.chances.copy()
+    left = table.probabilities.copy()
     taken = np.zeros(left.size, dtype=np.int32)
     for i in order:
         awake = table.awake[i]

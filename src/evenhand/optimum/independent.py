@@ -76,13 +76,13 @@ def nested_levels(
         depth += 1
     counts = np.zeros((depth + 2, plays))
     windows = np.zeros((depth + 2, 2), dtype=np.int64)
-    chances = np.zeros(depth + 2)
+    slot_free = np.zeros(depth + 2)
     tasks = np.zeros((2 * depth + 4, 6), dtype=np.int64)
     finals = np.zeros(2 * depth + 4)
     finals[0] = no_arms(counts[0], windows[0])
     for i in range(arms):
         finals[0] = add_arm(counts[0], windows[0], finals[0], probabilities[i])
-    chances[0] = no_arms(counts[0], windows[0])
+    slot_free[0] = no_arms(counts[0], windows[0])
     waiting = push(tasks, 0, 0, arms, 0, arms - 1, 0, 0)
     while waiting > 0:
         waiting -= 1
@@ -99,7 +99,7 @@ def nested_levels(
             continue
         if end - start == 1:
             i = ground[start]
-            pays = probabilities[i] * chances[slot] - floors[i] < -TIE
+            pays = probabilities[i] * slot_free[slot] - floors[i] < -TIE
             entry[i] = entry_alone(rank[i], pays, low, high, entry[i])
             continue
         level = (low + high) // 2
@@ -113,20 +113,20 @@ def nested_levels(
             shares,
             counts[fresh],
             windows[fresh],
-            chances[slot],
+            slot_free[slot],
             final,
             outside,
         )
         copy_state(counts, windows, slot, fresh)
-        chances[fresh] = chances[slot]
+        slot_free[fresh] = slot_free[slot]
         for j in range(start, cut):
             i = ground[j]
             entry[i] = level
-            chances[fresh] = add_arm(
-                counts[fresh], windows[fresh], chances[fresh], probabilities[i]
+            slot_free[fresh] = add_arm(
+                counts[fresh], windows[fresh], slot_free[fresh], probabilities[i]
             )
         finals[waiting] = final
-        finals[waiting + 1] = chances[fresh]
+        finals[waiting + 1] = slot_free[fresh]
         waiting = push(tasks, waiting, cut, end, level + 1, high, fresh, fresh)
         waiting = push(tasks, waiting, start, cut, low, level - 1, slot, fresh)
     return entry

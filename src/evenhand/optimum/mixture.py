@@ -143,7 +143,7 @@ def mixture_chances(mixture: Any, awake: Integers, plays: int) -> Floats:
     >>> mixture_chances(as_mixture([halves]), np.arange(2), plays=1)
     array([0.75, 0.25])
     """
-    chances, left = np.zeros(awake.size), plays
+    probabilities, left = np.zeros(awake.size), plays
     for number in np.unique(mixture.block[awake]):
         inside = np.flatnonzero(mixture.block[awake] == number)
         slots, before = mixture.slot[awake[inside]], 0.0
@@ -151,9 +151,9 @@ def mixture_chances(mixture: Any, awake: Integers, plays: int) -> Floats:
             weight = mixture.cumulative[v] - before
             before = mixture.cumulative[v]
             ranks = np.argsort(np.argsort(mixture.ranks[mixture.offset[v] + slots]))
-            chances[inside] += weight * (ranks < left)
+            probabilities[inside] += weight * (ranks < left)
         left = max(left - inside.size, 0)
-    return chances
+    return probabilities
 
 
 def decompose(

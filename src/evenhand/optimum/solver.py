@@ -108,7 +108,7 @@ def solve(
         if compiled is None:
             compiled = values.size > LARGE
         return _solve_independent(values, floors, plays, awake.probabilities, labels, compiled)
-    table = distinct(awake.members, awake.chances, plays)
+    table = distinct(awake.members, awake.set_probabilities, plays)
     return _solve_joint(values, floors, table, labels)
 
 
@@ -123,7 +123,7 @@ def solve_mixture(
         solver = made(solve_independent)
         rates, _, _, entry = solver(values, kept, awake.probabilities, plays)
         return as_mixture(independent_blocks(rates, entry, awake.probabilities, plays))
-    table = distinct(awake.members, awake.chances, plays)
+    table = distinct(awake.members, awake.set_probabilities, plays)
     start = _start(table, floors, labels)
     solution = best_mixture(table, values, start.kept, start.orders)
     return as_mixture([Block(np.arange(values.size), solution.orders, solution.weights)])

@@ -10,8 +10,8 @@ until the expected number of scores above x changes little from point to point, 
 contested; elsewhere the integrand is 0 or 1.
 
 Systematic sampling (Madow 1949) gives each arm exactly its chance, with one random number for all
-of them: lay the chances end to end and walk along them in steps of 1 from a random start in [0, 1);
-the arms that are stepped on are drawn.
+of them: lay the probabilities end to end and walk along them in steps of 1 from a random start in
+[0, 1); the arms that are stepped on are drawn.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ def best_of_lines(lines: Lines, alphas: Floats, betas: Floats, plays: int) -> Fl
     >>> best_of_lines(lines, np.ones(2), np.ones(2), 1).round(6)
     array([0.5, 0.5])
     """
-    chances = np.zeros(lines.tiers.size)
+    result = np.zeros(lines.tiers.size)
     left = plays
     for tier in np.unique(lines.tiers)[::-1]:
         here = np.flatnonzero(lines.tiers == tier)
         if here.size <= left:
-            chances[here] = 1.0
+            result[here] = 1.0
         elif left > 0:
-            chances[here] = _best(
+            result[here] = _best(
                 lines.offsets[here], lines.slopes[here], alphas[here], betas[here], left
             )
         left -= min(here.size, left)
-    return chances
+    return result
 
 
 def best_of_numbers(scores: Floats, plays: int) -> Floats:
@@ -90,10 +90,10 @@ def best_of_one_seed(offsets: Floats, slopes: Floats, plays: int) -> Floats:
     array([0.5, 0.5])
     """
     seeds = load("scipy.special").ndtri((np.arange(SEEDS) + 0.5) / SEEDS)
-    chances = np.zeros(offsets.size)
+    result = np.zeros(offsets.size)
     for some in np.array_split(seeds, 1 + SEEDS * offsets.size // CELLS):
-        chances += best_of_numbers(offsets + slopes * some[:, None], plays).sum(axis=0)
-    return chances / SEEDS
+        result += best_of_numbers(offsets + slopes * some[:, None], plays).sum(axis=0)
+    return result / SEEDS
 
 
 def _best(offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays: int) -> Floats:
@@ -109,15 +109,15 @@ def _best(offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays:
     contested = ~sure & (offsets.size - np.searchsorted(np.sort(low), high, "right") < plays)
     if contested.all():
         return _integrated(offsets, slopes, alphas, betas, plays)
-    chances: Floats = sure.astype(np.float64)
-    chances[contested] = _best(
+    result: Floats = sure.astype(np.float64)
+    result[contested] = _best(
         offsets[contested],
         slopes[contested],
         alphas[contested],
         betas[contested],
         plays - int(sure.sum()),
     )
-    return chances
+    return result
 
 
 def _integrated(
@@ -130,7 +130,7 @@ def _integrated(
     low = np.where(down, offsets + slopes, offsets)
     first, second = np.where(down, betas, alphas), np.where(down, alphas, betas)
     scale = float(np.ptp(np.concatenate([low, low + np.abs(slopes)]))) or 1.0
-    # A score without spread is spread evenly over next to nothing: ties break with equal chances.
+    # A score without spread is spread evenly over next to nothing: ties break at random.
     flat = np.abs(slopes) < NARROW * scale
     width = np.where(flat, NARROW * scale, np.abs(slopes))
     first, second = np.where(flat, 1.0, first), np.where(flat, 1.0, second)
@@ -256,14 +256,14 @@ def stepped_on(before: float, after: float, start: float) -> bool:
     return math.ceil(after - start) > math.ceil(before - start)
 
 
-def draws(chances: Floats) -> Iterator[tuple[float, Masks]]:
+def draws(inclusion: Floats) -> Iterator[tuple[float, Masks]]:
     """Yield all that may be drawn: with what chance, and which arms.
 
     >>> [(round(chance, 2), drawn.tolist()) for chance, drawn in draws(np.array([0.4, 0.6]))]
     [(0.4, [True, False]), (0.6, [False, True])]
     """
-    ends = np.cumsum(chances)
-    starts = ends - chances
+    ends = np.cumsum(inclusion)
+    starts = ends - inclusion
     corners = np.unique(np.concatenate([[0.0, 1.0], ends % 1.0]))
     for low, high in pairwise(corners.tolist()):
         middle = 0.5 * (low + high)
@@ -272,17 +272,17 @@ def draws(chances: Floats) -> Iterator[tuple[float, Masks]]:
 
 
 def best_of_draws(
-    chances: Floats, awake: Masks, weights: Floats, alphas: Floats, betas: Floats, plays: int
+    inclusion: Floats, awake: Masks, weights: Floats, alphas: Floats, betas: Floats, plays: int
 ) -> Floats | None:
     """Return with what chance each awake arm is played if those drawn come before all others.
 
-    Among those drawn, and among the others, weighted samples decide. ``chances`` are of all arms,
+    Among those drawn, and among the others, weighted samples decide. ``inclusion`` are of all arms,
     the rest of the awake ones. None where there are too many arms to go through all draws.
     """
-    if chances.size > MANY_ARMS:
+    if inclusion.size > MANY_ARMS:
         return None
     found = np.zeros(weights.size)
-    for chance, drawn in draws(chances):
+    for chance, drawn in draws(inclusion):
         lines = Lines(drawn[awake].astype(np.float64), np.zeros(weights.size), weights)
         found += chance * best_of_lines(lines, alphas, betas, plays)
     return found

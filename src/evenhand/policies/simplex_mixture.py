@@ -18,7 +18,7 @@ class SimplexConstants(NamedTuple):
     """The share of rounds that go by the floors, each arm's chance in them, a score above all."""
 
     share: float
-    chances: Floats
+    inclusion: Floats
     above: float
 
 
@@ -36,7 +36,7 @@ def score(
     for j in range(view.awake.size):
         scores[j] = view.problem.weights[view.awake[j]] * view.samples[j]
         while by_floors and i <= view.awake[j]:
-            after = before + constants.chances[i]
+            after = before + constants.inclusion[i]
             if i == view.awake[j] and stepped_on(before, after, start):
                 scores[j] += constants.above
             before, i = after, i + 1
@@ -76,15 +76,15 @@ class SimplexMixture(WithSamples):
         problem = setup.problem
         total, above = float(problem.floors.sum()), 1.0 + float(problem.weights.max())
         plays = min(problem.plays, len(problem.arms))
-        chances = np.minimum(problem.floors * (plays / total if total > 0.0 else 0.0), 1.0)
-        return SimplexConstants(min(total / plays, 1.0), chances, above)
+        inclusion = np.minimum(problem.floors * (plays / total if total > 0.0 else 0.0), 1.0)
+        return SimplexConstants(min(total / plays, 1.0), inclusion, above)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
         plays, awake = view.problem.plays, view.awake
         posteriors = posterior(view.state, awake, self.half_life)
         weights = view.problem.weights[awake]
         here = np.isin(np.arange(view.problem.floors.size), awake)
-        drawn = best_of_draws(constants.chances, here, weights, *posteriors, plays)
+        drawn = best_of_draws(constants.inclusion, here, weights, *posteriors, plays)
         if drawn is None:
             return None
         free = Lines(np.zeros(awake.size), np.zeros(awake.size), weights)

@@ -89,9 +89,9 @@ class StrictRate(WithSamples):
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
         rates = awake_rates(view.state, view.problem, self.half_life)[view.awake]
         pairs = zip(view.problem.floors[view.awake], rates, strict=True)
-        chances = np.array([reserved(floor, rate) for floor, rate in pairs])
+        inclusion = np.array([reserved(floor, rate) for floor, rate in pairs])
         posteriors = posterior(view.state, view.awake, self.half_life)
         here = np.ones(view.awake.size, dtype=np.bool_)
         return best_of_draws(
-            chances, here, view.problem.weights[view.awake], *posteriors, view.problem.plays
+            inclusion, here, view.problem.weights[view.awake], *posteriors, view.problem.plays
         )

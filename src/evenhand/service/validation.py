@@ -8,8 +8,8 @@ value: in time linear in the body.
 from __future__ import annotations
 
 import json
-import math
 import operator
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -115,7 +115,7 @@ def violations(value: Any, kind: inspect.Type, path: Path) -> Iterator[Violation
         limit = getattr(own, name, None)
         if limit is not None and not holds(value, limit):
             yield Violation(path, f"{KINDS[type(own)][1]} {sign} {limit}", value)
-    if isinstance(own, inspect.FloatType) and not _is_finite(value):
+    if isinstance(own, inspect.FloatType) and abs(value) > sys.float_info.max:
         yield Violation(path, "a number that a float can hold", value)
     if isinstance(own, inspect.StructType):
         yield from _of_struct(value, own, path)
@@ -148,13 +148,6 @@ def _has_type(value: Any, kind: inspect.Type) -> bool:
         return True
     truth = isinstance(value, bool) != isinstance(kind, inspect.BoolType)
     return isinstance(value, KINDS[type(kind)][0]) and not truth
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def field_name(path: Path) -> str:

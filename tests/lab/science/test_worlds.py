@@ -22,8 +22,8 @@ def test_floors_are_tight_and_can_be_kept(name, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_latent_state_wakes_arms_together(seed):
     awake = latent_states(np.random.default_rng(seed), 1_000).awake
-    rates = awake.chances @ awake.members
-    together = (awake.members.T * awake.chances) @ awake.members
+    rates = awake.set_probabilities @ awake.members
+    together = (awake.members.T * awake.set_probabilities) @ awake.members
     apart = np.abs(together - np.outer(rates, rates))
     np.fill_diagonal(apart, 0.0)
     assert rates.min() > 0.0

@@ -60,7 +60,7 @@ def neighbour_gaps(means: Sequence[float]) -> float:
     return sum(1.0 / (high - low) for low, high in itertools.pairwise(order))
 
 
-def best_ordering(means: Sequence[float], chances: Sequence[float]) -> float:
+def best_ordering(means: Sequence[float], probabilities: Sequence[float]) -> float:
     """Return the reward of the best ordering of independent arms, all orderings tried.
 
     One play a round goes to the first arm of the ordering that is awake.
@@ -72,8 +72,8 @@ def best_ordering(means: Sequence[float], chances: Sequence[float]) -> float:
     def reward(ordering: Sequence[int]) -> float:
         total, asleep = 0.0, 1.0
         for i in ordering:
-            total += asleep * chances[i] * means[i]
-            asleep *= 1.0 - chances[i]
+            total += asleep * probabilities[i] * means[i]
+            asleep *= 1.0 - probabilities[i]
         return total
 
     return max(reward(ordering) for ordering in itertools.permutations(range(len(means))))

@@ -51,8 +51,8 @@ def latent_states(rng: Random, horizon: int) -> Environment:
     likely = np.where(rng.random((4, arms)) < 0.5, 0.95, 0.05)
     likely[rng.integers(0, 4, arms), np.arange(arms)] = 0.95
     sets = rng.random((16, 4, arms)) < likely
-    chances = np.tile(rng.dirichlet(np.full(4, 3.0)) / 16, 16)
-    return tight(rng, Joint(sets.reshape(-1, arms), chances.tolist()), arms, plays=2)
+    probabilities = np.tile(rng.dirichlet(np.full(4, 3.0)) / 16, 16)
+    return tight(rng, Joint(sets.reshape(-1, arms), probabilities.tolist()), arms, plays=2)
 
 
 def day_and_night(rng: Random, horizon: int) -> Environment:
@@ -79,13 +79,13 @@ def drift(rng: Random, horizon: int) -> Environment:
     The floors can be kept in every third.
     """
     arms, plays = int(rng.integers(9, 21)), 2
-    means, chances = rng.uniform(0.05, 0.95, (3, arms)), rng.uniform(0.4, 1.0, (3, arms))
+    means, probabilities = rng.uniform(0.05, 0.95, (3, arms)), rng.uniform(0.4, 1.0, (3, arms))
     floors = rng.uniform(size=arms)
-    room = min(headroom(floors, own, plays) for own in chances)
+    room = min(headroom(floors, own, plays) for own in probabilities)
     problem = Problem(arms, plays, floors=floors * (room * rng.uniform(LIGHTEST, TIGHTEST)))
     third = horizon // 3
-    changes = [Change(number * third, means[number], chances[number]) for number in (1, 2)]
-    return Environment(problem, means[0], chances[0], changes=changes)
+    changes = [Change(number * third, means[number], probabilities[number]) for number in (1, 2)]
+    return Environment(problem, means[0], probabilities[0], changes=changes)
 
 
 WORLDS: Mapping[str, World] = {
@@ -107,7 +107,7 @@ def tight(rng: Random, availability: Availability, arms: int, plays: int) -> Env
     """
     means = rng.uniform(0.05, 0.95, arms)
     awake = availability.arrays([str(1 + i) for i in range(arms)])
-    floors = rng.uniform(size=arms) * (awake.chances @ awake.members)
+    floors = rng.uniform(size=arms) * (awake.set_probabilities @ awake.members)
     try:
         problem = Problem(arms, plays, floors=floors)
         room = find_optimum(Environment(problem, means, availability)).floor_headroom

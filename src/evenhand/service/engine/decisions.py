@@ -102,7 +102,8 @@ def cancel(unit: UnitOfWork, command: CancelDecision) -> CommandResult:
     clocks_changed = unit.bandit.cancel(unit.record(made))
     unit.add_event("cancelled", command.decision, CancelEvent())
     if clocks_changed:
-        unit.store_clocks()
+        # Arms' clocks are part of the configuration.
+        unit.change("clocks", (), lambda learner: None, check=False)
     return CommandResult(204)
 
 

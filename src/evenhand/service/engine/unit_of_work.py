@@ -141,10 +141,6 @@ class UnitOfWork:
         epoch = int(bandit.learner.state.epoch[0])
         self.add_event("edition", "", ConfigEvent(config.number, what, list(arms), counts, epoch))
 
-    def store_clocks(self) -> None:
-        """Make another configuration with the arms' clocks that a cancellation has set back."""
-        self.change("clocks", (), lambda learner: None, check=False)
-
     def set_checked(self, seq: int) -> None:
         """Set up to which event decisions were checked for overdue feedback."""
         checked = self.bandit.totals.checked

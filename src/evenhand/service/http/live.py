@@ -164,6 +164,4 @@ class _Payload:
     """Something computed for all streams that send it, and until when it is recent enough."""
 
     body: asyncio.Future[bytes]
-
-    def __init__(self) -> None:
-        self.good_until = math.inf
+    good_until: float = math.inf
