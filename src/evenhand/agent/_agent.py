@@ -155,7 +155,7 @@ class Agent:
             [0, 1], or one that contradicts an earlier value. Nothing is learned then, not even the
             valid part.
         """
-        decision_id = id_of(decision)
+        decision_id = decision if type(decision) is int else id_of(decision)
         with self._lock:
             plain = self._log.plain_feedback(decision_id, rewards)
             if plain is not None and self._learned_at_once(*plain):
