@@ -37,9 +37,10 @@ class DecisionLog:
 
     def known(self, decision_id: object) -> Known | None:
         """Return what is known of a decision; None if it was never made."""
-        if not self._was_made(decision_id):
+        number = self._number(decision_id)
+        if number is None:
             return None
-        record = self.records.get(int(decision_id))  # type: ignore[call-overload]
+        record = self.records.get(number)
         if record is None:
             return Known((), {}, "", gone="forgotten")
         return Known(record.chosen, record.told, record.end)
@@ -62,9 +63,9 @@ class DecisionLog:
 
     def remembered(self, decision_id: object) -> DecisionRecord:
         """Return a decision that is still remembered."""
-        why = "it was never made"
-        if self._was_made(decision_id):
-            record = self.records.get(int(decision_id))  # type: ignore[call-overload]
+        why, number = "it was never made", self._number(decision_id)
+        if number is not None:
+            record = self.records.get(number)
             if record is not None:
                 return record
             why = f"only the latest {self.size} are remembered"
@@ -80,6 +81,8 @@ class DecisionLog:
             )
         return record
 
-    def _was_made(self, decision_id: object) -> bool:
-        whole = isinstance(decision_id, Integral) and not isinstance(decision_id, bool)
-        return whole and 0 < int(decision_id) <= self.latest  # type: ignore[call-overload]
+    def _number(self, decision_id: object) -> int | None:
+        """Return the number of a decision that was made; None for anything else."""
+        if not isinstance(decision_id, Integral) or isinstance(decision_id, bool):
+            return None
+        return int(decision_id) if 0 < decision_id <= self.latest else None

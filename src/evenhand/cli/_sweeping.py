@@ -93,9 +93,15 @@ class ResumingPlayer:
 
     def __call__(self, grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
         """Return the results in the folder."""
-        given = {"resume": True, "any_version": self._any_version, "only": only}
-        again = "the same command"
-        outcome = play_grid(grid, folder, self._options, **given, again=again)  # type: ignore[arg-type]
+        outcome = play_grid(
+            grid,
+            folder,
+            self._options,
+            resume=True,
+            any_version=self._any_version,
+            only=only,
+            again="the same command",
+        )
         tell_failures(outcome.progress)
         tell_versions(outcome.results)
         self.failed = self.failed or bool(outcome.progress.given_up)

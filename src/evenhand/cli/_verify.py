@@ -33,7 +33,6 @@ def verify(
     Stopped with Ctrl-C, it keeps what is finished; the same command resumes it.
     """
     options, size = sweeping.BackendOptions(backend, workers, scheduler).check(), RunSize(quick)
-
     play = sweeping.ResumingPlayer(options, any_version, must_finish=True)
     done = verify_science(out or Path(f"verification{'-quick' if quick else ''}"), size, play)
     if quick:

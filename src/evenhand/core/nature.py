@@ -60,7 +60,7 @@ def own_nature(awake: Awake, payoffs: Payoffs) -> tuple[Awake, Payoffs]:
 
 
 def change_nature(awake: Awake, payoffs: Payoffs, changes: Changes, number: int) -> None:
-    """Apply a change of nature, counted from 0, to a copy of it.
+    """Apply a change, counted from 0, to arrays of :func:`own_nature`.
 
     In place: a name that is rebound in a compiled loop costs more than the whole round.
     """

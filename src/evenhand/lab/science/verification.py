@@ -29,6 +29,7 @@ SOURCES: tuple[Callable[[RunSize], Source], ...] = (
     closed_forms,
 )
 RUNS = "runs"
+WORDS = (HOLDS, UNDECIDED, FAILS)
 LEAD = "Published problems and numbers, and laws that must hold."
 
 
@@ -79,7 +80,7 @@ def as_json(size: RunSize, done: Verification) -> dict[str, object]:
         "quick": size.quick,
         "seed": SEED,
         "replications": size.replications,
-        "counted": counted(done.verdicts),
+        "counted": {word: counted(done.verdicts)[word] for word in WORDS},
         "checks": [
             _row(source, verdict) for source, verdicts in done.sources for verdict in verdicts
         ],
@@ -104,7 +105,7 @@ def as_page(size: RunSize, done: Verification, about: Mapping[str, Any]) -> str:
     """Return the page: a section for each source."""
     verdicts = done.verdicts
     summary = (
-        f"<p>{len(verdicts)} checks: {counts(verdicts, HOLDS, UNDECIDED, FAILS)}. A check holds if "
+        f"<p>{len(verdicts)} checks: {counts(verdicts, *WORDS)}. A check holds if "
         "the measured number, with its 95% interval where chance has a part in it, is within the "
         "stated tolerance; it is undecided where the interval reaches across an end of it.</p>"
     )
