@@ -83,6 +83,7 @@ class DecisionLog:
 
     def _number(self, decision_id: object) -> int | None:
         """Return the number of a decision that was made; None for anything else."""
-        if not isinstance(decision_id, Integral) or isinstance(decision_id, bool):
+        if isinstance(decision_id, bool) or not isinstance(decision_id, Integral):
             return None
-        return int(decision_id) if 0 < decision_id <= self.latest else None
+        number = int(decision_id)
+        return number if 0 < number <= self.latest else None

@@ -68,14 +68,9 @@ def play_grid(
         with LiveTable() as live:
             if folder is None:
                 return conduct_in_memory(grid, options.open, look=live.look)
+            given = grid, folder, options.open
             return conduct(
-                grid,
-                folder,
-                options.open,
-                resume=resume,
-                any_version=any_version,
-                look=live.look,
-                only=only,
+                *given, resume=resume, any_version=any_version, look=live.look, only=only
             )
     except Stopped:
         if folder is not None:
@@ -93,14 +88,9 @@ class ResumingPlayer:
 
     def __call__(self, grid: Grid, folder: Path, only: Iterable[str] | None = None) -> SweepResults:
         """Return the results in the folder."""
+        again, other = "the same command", self._any_version
         outcome = play_grid(
-            grid,
-            folder,
-            self._options,
-            resume=True,
-            any_version=self._any_version,
-            only=only,
-            again="the same command",
+            grid, folder, self._options, resume=True, any_version=other, only=only, again=again
         )
         tell_failures(outcome.progress)
         tell_versions(outcome.results)

@@ -128,7 +128,7 @@ def next_refresh(rounds: int, arms: int, plays: int, half_life: float) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Priced(WithSamples, WithSurplus):
-    r"""Thompson sampling whose debts start at their destination, the prices of the floors.
+    r"""Thompson sampling with the price of each floor as a bonus, corrected by its debt.
 
     .. math::
         \text{score}_i = w_i \theta_i(t)
