@@ -192,6 +192,15 @@ def test_settings_that_are_wrong_are_refused(text, tmp_path, evenhand):
     assert "config" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments", [["keys", "create", "x", "--scope", "all"], ["import", "nowhere.jsonl"]]
+)
+def test_a_refused_command_creates_no_database(arguments, evenhand, tmp_path):
+    path = tmp_path / "new.db"
+    assert evenhand("db", *arguments, "--database", f"sqlite:///{path}").returncode != 0
+    assert not path.exists()
+
+
 def test_an_export_that_fails_leaves_no_file(database, server, evenhand, tmp_path):
     fill(server.url, 2)
     done = evenhand("db", "export", "none", "--database", database, "--out", tmp_path / "out.jsonl")

@@ -187,13 +187,14 @@ def test_a_service_that_is_away_for_too_long_is_an_error():
 
 
 def test_a_key_is_sent(servers, name, database, tmp_path):
-    from evenhand.service.keys import create_key
+    from evenhand.service.keys import new_key, store_key
     from evenhand.service.stores import open_store
     from tests.service.servers import Server
 
     own = f"sqlite:///{tmp_path}/keys.db"
     store = open_store(own)
-    secret = create_key(store, "test", ["admin"])
+    secret, key = new_key("test", ["admin"])
+    store_key(store, key)
     store.close()
     server = Server("--database", own)
     with Client(server.url, key=secret) as client:

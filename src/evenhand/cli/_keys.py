@@ -10,7 +10,7 @@ from rich.table import Table
 
 from evenhand.cli._db import DEFAULT, Database, opened
 from evenhand.cli._screen import errors, print_table, say, screen
-from evenhand.service.keys import create_key, revoke_key
+from evenhand.service.keys import new_key, revoke_key, store_key
 
 app = typer.Typer(
     name="keys",
@@ -33,8 +33,9 @@ def create(
     database: Database = DEFAULT,
 ) -> None:
     """Make a key and print it: it cannot be had again."""
+    secret, key = new_key(label, scope)
     with opened(database, must_exist=False) as store:
-        secret = create_key(store, label, scope)
+        store_key(store, key)
     say(screen, secret)
     say(errors, "keep it: of this key only a digest is stored")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import _sweeping as sweeping
-from evenhand.cli._screen import say, screen
+from evenhand.cli._screen import errors, say, screen
 from evenhand.cli._verdicts import verdict_table
 from evenhand.lab import paper
 from evenhand.lab.judging import RunSize
@@ -57,6 +57,8 @@ def reproduce(
     for one in verdicts if claim else ():
         words = f"{one.claim.id}: {one.claim.rule.text} {one.variant}".rstrip()
         say(screen, "\n".join([words, *(f"  {number}" for number in one.measurements), ""]))
+    if claim and len(verdicts) < len(shown):
+        say(errors, "not judged: claims on MovieLens need it, see --movielens")
     screen.print(f"report: {done.report}", soft_wrap=True, markup=False)
     if play.failed:
         raise typer.Exit(sweeping.FAILED)

@@ -51,12 +51,10 @@ def find_key(keys: Sequence[Key], given: str) -> Key | None:
     return None
 
 
-def create_key(store: Store, label: str, scopes: Sequence[str]) -> str:
-    """Create a key and return its secret, which is not stored."""
-    secret, key = new_key(label, scopes)
+def store_key(store: Store, key: Key) -> None:
+    """Store a new key."""
     with store.transaction() as transaction:
         transaction.put_key(key)
-    return secret
 
 
 def revoke_key(store: Store, id_: str) -> Key:
