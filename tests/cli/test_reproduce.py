@@ -94,6 +94,24 @@ def test_without_real_data_everything_about_movies_says_so(quick):
     assert "synthetic sample" in quick[1].stdout
 
 
+def test_one_claim_runs_what_it_needs_and_shows_how_it_was_decided(evenhand, tmp_path):
+    out = tmp_path / "out"
+    done = evenhand("reproduce", "--quick", "--out", out, "--claim", "eta-6355")
+    assert done.returncode == 0, done.stderr
+    assert "eta-6355: √(NT / (m ln T)) is in [63.545, 63.555]." in done.stdout
+    assert "arm 1" not in done.stdout.lower(), "other claims of the same cell are not shown"
+    assert SweepResults(out / "settings").runs_done == 4 * 10
+    assert not (out / "movies").exists()
+
+
+def test_a_claim_that_cannot_be_judged_is_named_and_an_unknown_one_refused(quick, evenhand):
+    done = evenhand("reproduce", "--quick", "--out", quick[0], "--claim", "movies-users")
+    assert "not judged: claims on MovieLens need it" in done.stderr
+    refused = evenhand("reproduce", "--quick", "--out", quick[0], "--claim", "eta-635")
+    assert refused.returncode == 2
+    assert "did you mean 'eta-6355'" in refused.stderr
+
+
 def test_a_release_that_is_not_there_is_refused(evenhand, tmp_path):
     done = evenhand("reproduce", "--out", tmp_path / "out", "--movielens", tmp_path / "no")
     assert done.returncode == 2
