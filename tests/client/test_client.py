@@ -273,3 +273,44 @@ def test_the_sender_outlives_what_it_cannot_deliver():
     delivery.buffer.add("shelf", "2", {"a": 1.0})
     assert delivery.settled(delivery.next_call()[1], None, TypeError("what?"))
     assert len(delivery.refused) == 2
+
+
+def filled(count):
+    delivery = Delivery(100)
+    for number in range(count):
+        delivery.buffer.add("shelf", str(number), {"a": 1.0})
+    return delivery
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_an_item_that_spoils_a_batch_is_separated_from_the_others(status):
+    delivery, sent = filled(8), []
+    for _ in range(40):
+        if not len(delivery.buffer):
+            break
+        _, items = delivery.next_call()
+        if any(item["decision"] == "5" for item in items):
+            delivery.settled(items, None, ServiceError("no", status))
+        else:
+            sent += [item["decision"] for item in items]
+            results = [{"outcome": "applied"} for _ in items]
+            delivery.settled(items, {"results": results}, None)
+    assert sorted(sent) == ["0", "1", "2", "3", "4", "6", "7"]
+    left = [item["decision"] for item in delivery.buffer.items]
+    assert left == (["5"] if status == 500 else [])
+    assert len(delivery.refused) == (0 if status == 500 else 1)
+
+
+def test_feedback_is_kept_while_the_server_has_errors():
+    delivery = filled(1)
+    _, items = delivery.next_call()
+    for _ in range(3):
+        assert not delivery.settled(items, None, ServiceError("mistake", 500))
+    assert delivery.buffer.items == [{"bandit": "shelf", "decision": "0", "rewards": {"a": 1.0}}]
+
+
+def test_what_was_not_delivered_can_be_read():
+    client = Client("http://127.0.0.1:1", patience=0.1)
+    client.tell("shelf", "d", {"a": 1.0})
+    client.close()
+    assert client.undelivered == [{"bandit": "shelf", "decision": "d", "rewards": {"a": 1.0}}]

@@ -175,6 +175,16 @@ class FeedbackBuffer:
         items = [item for name, item in self._items if name == bandit]
         return bandit, items[:most]
 
+    def defer(self, items: Sequence[dict[str, Any]]) -> None:
+        """Move items to the end, so that others go first."""
+        last = {id(item) for item in items}
+        self._items.sort(key=lambda pair: id(pair[1]) in last)
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """What has not been delivered yet, with the names of the bandits."""
+        return [{"bandit": bandit, **item} for bandit, item in self._items]
+
     def remove(self, delivered: Sequence[dict[str, Any]]) -> None:
         """Take out what has been delivered."""
         gone = {id(item) for item in delivered}

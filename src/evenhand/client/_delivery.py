@@ -11,7 +11,9 @@ from evenhand.client._calls import FeedbackBuffer, HttpCall, bandit_call
 from evenhand.errors import ServiceError
 
 MOST_ITEMS = 500
-TOO_LARGE = 413
+SERVER_ERROR = 500
+# No JSON, too large, or not as the API describes it.
+UNREAD = frozenset({400, 413, 422})
 # A key may be put right while feedback waits.
 LOCKED_OUT = frozenset({401, 403})
 KEPT = 100
@@ -46,18 +48,22 @@ class Delivery:
         """Note what became of items; False if they are to be sent again in a while."""
         if error is None and _understood(answer):
             self.buffer.remove(items)
+            self._most = min(2 * self._most, MOST_ITEMS)
             for result in answer["results"]:
                 self.outcomes[result["outcome"]] += 1
                 if result["outcome"] in REFUSED:
                     self._refuse(result)
             return True
         status = error.status if isinstance(error, ServiceError) else 0
-        if isinstance(error, ServiceError) and (error.passing or status in LOCKED_OUT):
-            log.warning("feedback cannot be delivered now: %s", error)
-            return False
-        if status == TOO_LARGE and len(items) > 1:
-            self._most = max(len(items) // 2, 1)
+        if (status == SERVER_ERROR or status in UNREAD) and len(items) > 1:
+            # One of them may spoil the others.
+            self._most = len(items) // 2
             return True
+        if isinstance(error, ServiceError) and (error.passing or status in LOCKED_OUT):
+            log.warning("feedback cannot be delivered now, and is kept: %s", error)
+            if status == SERVER_ERROR:
+                self.buffer.defer(items)
+            return False
         self.buffer.remove(items)
         for item in items:
             self.outcomes["refused"] += 1
@@ -84,6 +90,11 @@ class FeedbackSender:
     def refused(self) -> list[dict[str, Any]]:
         """The latest items of feedback that the service could not use, and why."""
         return list(self._delivery.refused)
+
+    @property
+    def undelivered(self) -> list[dict[str, Any]]:
+        """The items of feedback that have not been delivered yet, and their bandits."""
+        return self._delivery.buffer.items
 
     def _may_tell(self) -> bool:
         """Say whether there is room for more, or nothing more to come."""
