@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
 
-.PHONY: test lint types imports unit bench bench-check docs release reproduce serve demo pictures mutate clean
+.PHONY: test lint types imports unit siege bench bench-check docs release reproduce serve demo pictures mutate clean
 
 # The linter takes a second; the rest goes side by side.
 test: lint
@@ -24,6 +24,11 @@ imports: $(READY)
 
 unit: $(READY)
 	$(BIN)/pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+
+# Attacks on three servers at once, ten minutes on each database: make siege SECONDS_EACH=60.
+SECONDS_EACH ?= 600
+siege: $(READY)
+	$(BIN)/python -m tests.siege $(SECONDS_EACH)
 
 bench: $(READY) $(PEERS)
 	$(BIN)/python -m benchmarks

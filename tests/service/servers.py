@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import signal
 import subprocess
@@ -17,14 +18,18 @@ START_SECONDS = 30.0
 class Server:
     """``evenhand serve`` at a free port, or at one that is given."""
 
-    def __init__(self, *options, port=0, env=None, cwd=None):
-        command = [sys.executable, "-m", "evenhand", "serve", "--port", str(port), *options]
+    def __init__(self, *options, port=0, env=None, cwd=None, program="evenhand"):
+        command = [sys.executable, "-m", program, "serve", "--port", str(port), *options]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, cwd=cwd
         )
-        line = self.process.stdout.readline()
-        if " at http" not in line:
-            raise AssertionError(line + self.process.stdout.read())
+        said = line = self.process.stdout.readline()
+        while " at http" not in line:
+            if not line:
+                self.process.communicate()
+                raise AssertionError(said)
+            line = self.process.stdout.readline()
+            said += line
         self.url = line.split(" at ")[-1].strip()
         self.port = int(self.url.rsplit(":", 1)[1])
 
@@ -87,14 +92,15 @@ def log_of(url, bandit="shelf"):
 
 
 class Crowd:
-    """Clients at full speed, in threads, over servers that may come and go.
+    """Clients in threads, over servers that may come and go; without ``rate``, at full speed.
 
     Each asks under an id of its own, again and again until it is answered, and then tells what the
-    arms returned, again and again until that is answered.
+    arms returned, again and again until that is answered. ``rate`` is that of all rounds a second.
     """
 
-    def __init__(self, urls, account, clients=8, seed=0):
+    def __init__(self, urls, account, clients=8, seed=0, rate=math.inf):
         self._urls, self._account = urls, account
+        self._pause = clients / rate
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._run, args=(random.Random(1_000 * seed + i), i, seed))
@@ -122,9 +128,11 @@ class Crowd:
         made = 0
         try:
             with httpx.Client(timeout=10) as http:
-                while not self._stop.is_set():
+                due = time.monotonic()
+                while not self._stop.wait(due - time.monotonic()):
                     made += 1
                     self._round(http, rng, f"{seed}-{number}-{made}")
+                    due = max(due + self._pause, time.monotonic() - self._pause)
         except BaseException as error:
             self.errors.append(error)
 

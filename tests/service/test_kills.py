@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import resource
-import subprocess
 import time
 import warnings
 
@@ -12,7 +10,8 @@ import httpx
 import pytest
 
 from evenhand.service.stores import open_store
-from evenhand.service.upkeep.recount import verify
+from evenhand.service.upkeep.verification import verify
+from tests.service.disks import SmallDisk
 from tests.service.servers import Account, Crowd, Server, log_of
 
 BODY = {
@@ -126,38 +125,9 @@ def test_service_returns_by_itself_when_its_database_does(own_postgres, serve):
         check(account, server.url, database)
 
 
-class SmallDisk:
-    """A folder in which there is little room, until there is more.
-
-    A disk of eight megabytes, most of it taken; where none can be mounted, files may not grow.
-    """
-
-    def __init__(self, folder):
-        self.folder = folder
-        mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-        self.mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-        if self.mounted:
-            (folder / "filler").write_bytes(b"x" * 6_500_000)
-
-    def begin(self, server):
-        if not self.mounted:
-            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1_500_000, -1))
-
-    def make_room(self, server):
-        if self.mounted:
-            (self.folder / "filler").unlink()
-        else:
-            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (-1, -1))
-
-    def close(self):
-        if self.mounted:
-            subprocess.run(["umount", "-l", str(self.folder)], check=True)
-
-
 @pytest.fixture
 def small_disk(tmp_path):
-    (tmp_path / "disk").mkdir()
-    disk = SmallDisk(tmp_path / "disk")
+    disk = SmallDisk(tmp_path / "disk", 8)
     yield disk
     disk.close()
 
@@ -166,7 +136,7 @@ def test_a_full_disk_is_said_to_be_full_and_recovers(small_disk, serve):
     database, account = f"sqlite:///{small_disk.folder}/full.db", Account()
     server = serve("--database", database)
     create(server.url)
-    small_disk.begin(server)
+    small_disk.fill([server.process], left=1_500_000)
     with Crowd([server.url], account):
         end = time.monotonic() + 60
         while not account.statuses & {507, 503} and time.monotonic() < end:
@@ -174,7 +144,7 @@ def test_a_full_disk_is_said_to_be_full_and_recovers(small_disk, serve):
         time.sleep(0.7)
         full = len(account.decisions)
         ready = httpx.get(f"{server.url}/readyz")
-        small_disk.make_room(server)
+        small_disk.make_room([server.process])
         time.sleep(1.5)
     assert account.statuses & {507, 503}
     assert ready.status_code == 503
