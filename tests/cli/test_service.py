@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
+import sys
 
 import httpx
 import pytest
 
-from evenhand.core.schema import to_bytes
-from evenhand.service.engine.counters import HEADER, unpacked
+from evenhand.service.engine.counters import packed, unpacked
 from tests.service.servers import Server
 
 BODY = {"arms": [{"name": "a", "floor": 0.4}, {"name": "b"}], "plays": 1}
@@ -56,10 +57,16 @@ def test_a_server_serves_verifies_exports_imports_and_compacts(
     assert httpx.post(f"{server.url}/v1/bandits/shelf/decisions", json={}).json()["round"] == 31
 
 
-def played_at(body):
-    """Return where the plays of the first arm stand: after the totals and the clock."""
-    totals = len(to_bytes(unpacked(bytes(body)).totals))
-    return HEADER.size + totals + 3 * 8
+def test_an_export_into_a_pipe_that_is_closed_ends_quietly(server, database):
+    arms = [{"name": f"an arm with a long name {i}"} for i in range(5_000)]
+    body = {"arms": arms, "plays": 1}
+    assert httpx.put(f"{server.url}/v1/bandits/large", json=body).status_code == 201
+    words = [sys.executable, "-m", "evenhand", "db", "export", "--database", database]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as export:
+        export.stdout.readline()
+        export.stdout.close()
+        said = export.stderr.read()
+    assert (export.returncode, said) == (1, b"")
 
 
 def test_a_counter_that_is_wrong_has_an_exit_code(server, database, evenhand):
@@ -68,9 +75,9 @@ def test_a_counter_that_is_wrong_has_an_exit_code(server, database, evenhand):
     fill(server.url, 3)
     server.stop()
     with sqlite3.connect(database.removeprefix("sqlite:///")) as connection:
-        body = bytearray(connection.execute("SELECT body FROM counters").fetchone()[0])
-        body[played_at(body)] += 1
-        connection.execute("UPDATE counters SET body = ?", (bytes(body),))
+        counters = unpacked(connection.execute("SELECT body FROM counters").fetchone()[0])
+        counters.state.played[0] += 1
+        connection.execute("UPDATE counters SET body = ?", (packed(counters),))
     connection.close()
     done = evenhand("db", "verify", "--database", database)
     assert done.returncode == 1

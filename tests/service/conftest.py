@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from itertools import count
 
@@ -87,7 +89,7 @@ def clock():
 
 @pytest.fixture
 def executor(store, clock):
-    """A clerk on a store of every kind."""
+    """An executor on a store of every kind."""
     return CommandExecutor(store, now=clock)
 
 
@@ -125,3 +127,24 @@ def serve(tmp_path):
     yield start
     for server in started:
         server.kill()
+
+
+@pytest.fixture
+def evenhand_keys(serve, tmp_path):
+    """A server that wants keys, two of them, and how to revoke one."""
+    database = f"sqlite:///{tmp_path}/keys.db"
+
+    def command(*words):
+        line = [sys.executable, "-m", "evenhand", "db", "keys", *words, "--database", database]
+        return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
+    def make(scope):
+        secret = command("create", scope, "--scope", scope).split()[0]
+        store = open_store(database)
+        with store.view() as view:
+            id_ = view.all_keys()[-1].id
+        store.close()
+        return id_, secret
+
+    keys = make("admin"), make("read")
+    return serve("--database", database), *keys, lambda id_: command("revoke", id_)

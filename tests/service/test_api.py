@@ -148,7 +148,7 @@ def test_policies_that_can_serve_do(app, policy):
         tell(app, {"decision": made["id"], "rewards": dict.fromkeys(made["chosen"], 0.3)})
     app.delete("/v1/bandits/shelf/arms/sport")
     assert counts(app)[0] == 30
-    from evenhand.service.upkeep.recount import verify
+    from evenhand.service.upkeep.verification import verify
 
     with app.service.store.view() as view:
         assert verify(view, "shelf")[1] == []

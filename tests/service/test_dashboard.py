@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import threading
 import time
 
 import httpx
 import pytest
 
-from evenhand.service.http import dashboard
 from evenhand.service.http import live as live_module
 from evenhand.service.http.auth import Authenticator
 from evenhand.service.http.operations import ApiRequest
@@ -203,27 +200,6 @@ def test_a_stream_ends_when_the_key_is_revoked_or_the_bandit_is_gone(serve, even
     assert refused.status == 401
 
 
-@pytest.fixture
-def evenhand_keys(serve, tmp_path):
-    """A server that wants keys, two of them, and how to revoke one."""
-    database = f"sqlite:///{tmp_path}/keys.db"
-
-    def command(*words):
-        line = [sys.executable, "-m", "evenhand", "db", "keys", *words, "--database", database]
-        return subprocess.run(line, check=True, capture_output=True, text=True).stdout
-
-    def make(scope):
-        secret = command("create", scope, "--scope", scope).split()[0]
-        store = open_store(database)
-        with store.view() as view:
-            id_ = view.all_keys()[-1].id
-        store.close()
-        return id_, secret
-
-    keys = make("admin"), make("read")
-    return serve("--database", database), *keys, lambda id_: command("revoke", id_)
-
-
 def test_a_bandit_that_there_is_not_cannot_be_watched(serve):
     server = serve("--database", "memory:")
     assert httpx.get(f"{server.url}/v1/live?bandit=none").status_code == 404
@@ -272,12 +248,14 @@ def test_too_many_watchers_are_turned_away_until_somebody_leaves(monkeypatch):
 
     async def run():
         live = live_module.LiveStreams(Reader())
-        first = (await live.open(call)).body_iterator
+        stream = await live.open(call)
+        first = stream.body_iterator
         assert await anext(first) == b'event: overview\ndata: {"bandits":[]}\n\n'
         with pytest.raises(ProblemError) as refused:
             await live.open(call)
         assert refused.value.status == 429
         await first.aclose()
+        stream.close()
         assert (await live.open(call)).status_code == 200
 
     asyncio.run(run())
@@ -289,7 +267,7 @@ def test_an_error_in_mid_stream_ends_it_and_is_no_second_answer(app, monkeypatch
         raise RuntimeError("in mid-stream")
 
     async def watch(call):
-        return live_module.EventStream(flow(), 200, {}, live_module.EVENT_STREAM)
+        return live_module.EventStream(flow(), lambda: None)
 
     monkeypatch.setattr(app.service.live, "open", watch)
     answer = app.get("/v1/live")
@@ -303,7 +281,7 @@ def test_what_can_be_nobodys_name_is_not_looked_for(app, name):
 
 
 def test_too_many_questions_at_once_are_turned_away(shelf, monkeypatch):
-    monkeypatch.setattr(dashboard, "MOST_COMPUTING", 0)
+    monkeypatch.setattr(shelf.service.computer, "_waiting", 0)
     assert shelf.post("/v1/bandits/shelf/what-if", json={}).status_code == 429
 
 

@@ -20,7 +20,7 @@ FLOORS = (0.4, 0.3, 0.0, 0.1)
 
 def bandit(policy, plays=2, seed=5):
     arms = [ArmBody(f"arm-{i}", floor=floor) for i, floor in enumerate(FLOORS)]
-    made = Bandit(1, first_config(BanditBody(arms, plays, policy)), False)
+    made = Bandit(1, first_config(BanditBody(arms, plays, policy)), "interpreted")
     made.learner.rng = np.random.default_rng(seed)
     return made
 

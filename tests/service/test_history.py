@@ -161,7 +161,7 @@ def names(commands):
 
 def test_points_are_recorded_of_bandits_that_have_changed(executor, monkeypatch):
     now = [1_000.0]
-    monkeypatch.setattr(background.time, "time", lambda: now[0])
+    monkeypatch.setattr(executor.store, "now", lambda: now[0])
     schedule = HistorySchedule(executor.store)
     assert schedule.due() == []  # what was before the server is known
     executor.execute([create("new", BODY)])
@@ -181,7 +181,7 @@ def test_points_are_recorded_of_bandits_that_have_changed(executor, monkeypatch)
 
 def test_older_points_are_thinned_every_four_minutes(executor, monkeypatch):
     now = [1_000.0]
-    monkeypatch.setattr(background.time, "time", lambda: now[0])
+    monkeypatch.setattr(executor.store, "now", lambda: now[0])
     schedule, thinned = HistorySchedule(executor.store), []
     schedule.due()
     for number in range(240):
@@ -228,7 +228,7 @@ def test_an_idle_month_before_the_range_does_not_make_it_coarse(executor, clock)
 def test_many_bandits_are_recorded_a_few_at_a_time(monkeypatch):
     executor = CommandExecutor(open_store("memory:"))
     now = [1_000.0]
-    monkeypatch.setattr(background.time, "time", lambda: now[0])
+    monkeypatch.setattr(executor.store, "now", lambda: now[0])
     schedule, sizes = HistorySchedule(executor.store), []
     schedule.due()
     executor.execute([create(f"b{i}", BODY) for i in range(40)])

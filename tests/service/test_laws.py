@@ -47,7 +47,7 @@ from evenhand.service.schemas import (
 )
 from evenhand.service.stores import open_store
 from evenhand.service.upkeep.compaction import compact
-from evenhand.service.upkeep.recount import verify
+from evenhand.service.upkeep.verification import verify
 from evenhand.service.views.lookup import find_bandit
 
 ARMS = ("a", "b", "c", "d")
@@ -248,7 +248,7 @@ class Precompiler(RuleBasedStateMachine):
     def wait(self, seconds):
         self.now += seconds
         for _ in range(3):
-            self.send(ExpireOverdue("shelf"))
+            self.send(ExpireOverdue("shelf", 0, 0.0))
         self.model.expire_overdue(self.now)
 
     @rule(id_=st.sampled_from(IDS))

@@ -121,6 +121,8 @@ def test_a_postgres_database_of_version_4_is_migrated(new_database):
             connection.execute(f"ALTER TABLE {table} RENAME COLUMN config_version TO edition")
         for old, new in (("configs", "editions"), ("compactions", "folds"), ("history", "samples")):
             connection.execute(f"ALTER TABLE {old} RENAME TO {new}")
+        connection.execute("ALTER TABLE log DROP COLUMN digest")
+        connection.execute("ALTER TABLE folds DROP COLUMN kept")
         connection.execute("UPDATE meta SET version = 4")
     store = open_store(url)
     with store.view() as view:
@@ -160,6 +162,20 @@ def test_a_database_of_another_time_is_refused(kind, version, words, url_of, mon
         open_store(url).close()
     with pytest.raises(InputError, match=words):
         open_store(url)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_postgres_database_that_is_not_in_utf8_is_refused(encoding, postgres):
+    import psycopg
+
+    name = f"encoded_in_{encoding.lower()}"
+    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' "
+            "TEMPLATE template0"
+        )
+    with pytest.raises(InputError, match=f"encoding of the database.*UTF8.*{encoding}"):
+        open_store(postgres.get_uri(name))
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 5, 99])
@@ -252,4 +268,4 @@ def test_readers_of_a_view_see_one_moment(url_of):
 def test_the_tables_are_those_of_the_version_that_they_have():
     """Whoever changes them has to write a migration, and to keep a database of the old version."""
     digest = hashlib.sha256("".join(_tables.TABLES).encode()).hexdigest()[:8]
-    assert (_tables.VERSION, digest) == (5, "e680e8dc")
+    assert (_tables.VERSION, digest) == (6, "98fdd9e7")

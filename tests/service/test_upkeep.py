@@ -31,7 +31,7 @@ from evenhand.service.stores import open_store
 from evenhand.service.stores.protocol import BanditHead
 from evenhand.service.upkeep.compaction import compact
 from evenhand.service.upkeep.export import export_lines, import_lines
-from evenhand.service.upkeep.recount import verify
+from evenhand.service.upkeep.verification import verify
 from evenhand.service.views.lookup import find_bandit
 from evenhand.service.views.state import state_of
 from tests.service.bandits import create
@@ -131,7 +131,7 @@ def test_a_compacted_log_still_adds_up_and_can_grow(store, clock, policy, monkey
     with store.view() as view:
         events = len(view.events(view.find("shelf").key, 0, 10_000))
     start = clock.now
-    monkeypatch.setattr("evenhand.service.upkeep.compaction.time.time", clock)
+    monkeypatch.setattr(store, "now", clock)
     assert compact(store, "shelf", 60.0, chunk=20) > 10
     assert counted(store) == before
     with store.view() as view:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 
 from evenhand.service.engine import writer as writer_module
-from evenhand.service.engine.commands import Decide, Tell
+from evenhand.service.engine.commands import ChangeArm, Decide, Tell
 from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.engine.writer import Writer
 from evenhand.service.problems import ProblemError
-from evenhand.service.schemas import ArmBody, BanditBody, FeedbackItem, FeedbackRule
+from evenhand.service.schemas import ArmBody, ArmChange, BanditBody, FeedbackItem, FeedbackRule
 from evenhand.service.stores import StoreFull, StoreUnavailable, open_store
 from evenhand.service.upkeep.background import Background
 from tests.service.bandits import create
+from tests.service.proxy import Proxy
 
 BODY = BanditBody([ArmBody("a", floor=0.2), ArmBody("b")], plays=1)
 
@@ -204,3 +206,91 @@ def test_a_disk_that_is_slow_is_waited_for_in_a_thread(url_of, monkeypatch):
         assert in_loop[-1]
 
     with_writer(url_of("sqlite"), test)
+
+
+def test_a_database_that_does_not_answer_is_given_up_after_a_deadline(url_of, monkeypatch):
+    monkeypatch.setattr(writer_module, "DEADLINE_SECONDS", 0.5)
+    monkeypatch.setattr(writer_module, "STUCK_SECONDS", 0.2)
+    proxy = Proxy(url_of("postgres"))
+
+    async def test(writer, executor, sizes):
+        await writer.submit(create("shelf", BODY))
+        await writer.submit(Decide("shelf", "before", None, False))
+        proxy.stall()
+        asked = writer.submit(Decide("shelf", "d", None, False))
+        await asyncio.sleep(0.3)
+        assert not writer.works
+        answer = await asyncio.wait_for(asked, 2.0)
+        assert (answer.status, answer.retry_after) == (503, 1)
+        assert "did not answer" in str(answer)
+        proxy.flow()
+        for _ in range(20):
+            answer = await writer.submit(Decide("shelf", "d", None, False))
+            if answer.status != 503:
+                break
+            await asyncio.sleep(0.1)
+        assert answer.body.round == 2
+        assert writer.works
+
+    with_writer(proxy.url, test)
+    proxy.close()
+
+
+def test_a_bandit_that_another_server_keeps_locked_holds_up_no_other(url_of, monkeypatch):
+    import psycopg
+
+    monkeypatch.setattr(writer_module, "LOCKED_SECONDS", 1.0)
+    url = url_of("postgres")
+
+    async def test(writer, executor, sizes):
+        await asyncio.gather(*(writer.submit(create(name, BODY)) for name in ("one", "two")))
+        with psycopg.connect(url) as stopped:
+            stopped.execute("SET search_path TO evenhand")
+            stopped.execute(
+                "SELECT 1 FROM counters c JOIN bandits b ON c.bandit = b.key "
+                "WHERE b.name = 'one' FOR UPDATE OF c"
+            )
+            waiting = [writer.submit(Decide("one", f"w-{i}", None, False)) for i in range(3)]
+            waits = []
+            for i in range(8):
+                start = time.monotonic()
+                answer = await writer.submit(Decide("two", str(i), None, False))
+                waits.append(time.monotonic() - start)
+                assert answer.status == 201
+            assert max(waits) < 0.6
+            refused = await asyncio.gather(*waiting)
+            assert [answer.status for answer in refused] == [503] * 3
+            assert "another server is writing to bandit 'one'" in str(refused[0])
+            assert writer.works
+            patient = writer.submit(Decide("one", "patient", None, False))
+            await asyncio.sleep(0.3)
+        assert (await patient).status == 201
+
+    with_writer(url, test)
+
+
+def test_slow_commands_run_in_a_thread(url_of, monkeypatch):
+    in_loop = []
+    many = BanditBody([ArmBody(str(i)) for i in range(2_000)], plays=1)
+
+    async def test(writer, executor, sizes):
+        begin = executor.begin
+
+        def watched(*given, **more):
+            in_loop.append(threading.current_thread() is threading.main_thread())
+            return begin(*given, **more)
+
+        monkeypatch.setattr(executor, "begin", watched)
+        await writer.submit(create("shelf", BODY))
+        await writer.submit(create("many", many))
+        await writer.submit(Decide("shelf", "a", None, False))
+        await asyncio.gather(
+            *(writer.submit(Decide("many", f"m-{i}", None, False)) for i in range(20))
+        )
+        await writer.submit(ChangeArm("many", "7", ArmChange(floor=0.1)))
+        item = FeedbackItem("m-0", {str(i): 1.0 for i in range(2_000)})
+        await writer.submit(Tell("many", [item]))
+        await writer.submit(Decide("shelf", "b", None, False))
+
+    with_writer(url_of("sqlite"), test)
+    assert in_loop == [True, False, True, False, False, False, True]

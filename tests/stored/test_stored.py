@@ -17,7 +17,7 @@ from evenhand.service.engine.commands import Decide
 from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.stores import open_store
 from evenhand.service.upkeep.export import import_lines
-from evenhand.service.upkeep.recount import verify
+from evenhand.service.upkeep.verification import verify
 from evenhand.service.views.decisions import log_lines
 from evenhand.service.views.history import history_of
 from evenhand.service.views.lookup import find_bandit

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,11 +42,24 @@ class Pages:
     def config(self, key, number):
         return self.rows[key]["configs"][number]
 
-    def decisions(self, key, ids):
-        return [event for event in self.rows[key]["log"] if event.decision in ids]
+    def decisions(self, key, ids, *, reasons=True):
+        found = [event for event in self.rows[key]["log"] if event.decision in ids]
+        return [event for event in found if reasons or event.kind != "reasons"]
 
-    def events(self, key, after, limit):
-        return [event for event in self.rows[key]["log"] if event.seq > after][:limit]
+    def events(self, key, after, limit, most_bytes=0):
+        found, size = [], 0
+        for event in self.rows[key]["log"]:
+            if event.seq > after and len(found) < limit and (not most_bytes or size <= most_bytes):
+                found.append(event)
+                size += len(event.body)
+        return found
+
+    def repeated_decisions(self, key):
+        made = Counter(e.decision for e in self.rows[key]["log"] if e.kind == "decision")
+        return [id_ for id_, count in made.items() if count > 1]
+
+    def orphans(self):
+        return []
 
     def last_decisions(self, key, limit, among):
         last = self.rows[key]["log"][::-1][:among]
@@ -64,7 +79,7 @@ class Pages:
     def all_keys(self):
         return sorted(self.keys.values(), key=lambda key: (key.created, key.id))
 
-    def lock(self, known):
+    def lock(self, known, *, wait=True):
         return {
             name: LockedBandit(
                 head, None if head.version == known[name] else self.counters(head.key)
@@ -143,6 +158,12 @@ class PickleStore:
     def view(self):
         yield pickle.loads(self.path.read_bytes())
 
+    def interrupt(self):
+        pass
+
+    def now(self):
+        return time.time()
+
     def close(self):
         pass
 
@@ -180,8 +201,8 @@ class Reusing(Pages):
 
 
 class Unordered(Pages):
-    def events(self, key, after, limit):
-        return super().events(key, after, limit)[::-1]
+    def events(self, *given):
+        return super().events(*given)[::-1]
 
 
 class Overwriting(Pages):
@@ -190,7 +211,7 @@ class Overwriting(Pages):
 
 
 class Chatty(Pages):
-    def lock(self, known):
+    def lock(self, known, *, wait=True):
         return super().lock(dict.fromkeys(known, 0))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ from evenhand.core.storage import check_writable
 from evenhand.service.stores import DEFAULT, Store, StoreUnavailable, open_store, safe_url
 from evenhand.service.upkeep.compaction import compact as compact_log
 from evenhand.service.upkeep.export import export_lines, import_lines
-from evenhand.service.upkeep.recount import verify as recount
+from evenhand.service.upkeep.verification import verify as recount
 
 FEW = 10
 DAY_SECONDS = 86_400.0
@@ -56,9 +57,11 @@ def verify(database: Database = DEFAULT) -> None:
         for name in view.names():
             try:
                 events, differences = recount(view, name)
-            except (LookupError, ValueError) as error:
+            except StoreUnavailable:
+                raise
+            except Exception as error:  # whatever a damaged row may lead to
                 table.add_row(name, "", "[red]damaged[/red]")
-                lines.append(f"{name}: {error}")
+                lines.append(f"{name}: {error or type(error).__name__}")
                 continue
             words = f"[red]{len(differences)} differ[/red]" if differences else "agrees"
             table.add_row(name, f"{events:,}", words)
@@ -66,6 +69,7 @@ def verify(database: Database = DEFAULT) -> None:
                 f"{name}: {what} is {stored:g}, counted {counted:g}"
                 for what, counted, stored in differences[:FEW]
             ]
+        lines += [f"rows of bandit number {key} belong to no bandit" for key in view.orphans()]
     print_table(table)
     for line in lines:
         say(screen, line)
@@ -85,9 +89,23 @@ def export(
     with opened(database) as store, store.view() as view:
         lines = export_lines(view, bandits or None)
         if out is None:
-            sys.stdout.writelines(lines)
+            print_lines(lines)
         else:
             write_lines(out, lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines; whoever reads slowly does not hold up the database."""
+    with TemporaryFile("w+", encoding="utf-8") as spool:
+        spool.writelines(lines)
+        spool.seek(0)
+        try:
+            shutil.copyfileobj(spool, sys.stdout)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Python would complain of it once more at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -16,7 +16,7 @@ from evenhand.core.nature import Awake
 from evenhand.core.plain import format_value
 from evenhand.core.round import StepOptions
 from evenhand.core.schema import copied, new
-from evenhand.core.state import DecisionView, posterior
+from evenhand.core.state import DecisionView, ProblemArrays, State, posterior
 from evenhand.errors import InputError
 from evenhand.policies.probabilities import Lines, best_of_lines, best_of_numbers
 from evenhand.problem import Problem
@@ -118,6 +118,10 @@ class Policy(ABC):
     def new_memory(self, arms: int) -> Any:
         """Return the policy's own arrays before the first round."""
         return NoMemory() if self.memory is NoMemory else new(self.memory, arms)
+
+    def postpone(self, state: State, problem: ProblemArrays, memory: Any) -> bool:
+        """Put off what the next decision would compute anew; say whether there is such a thing."""
+        return False
 
     def lines(self, view: DecisionView, constants: Any, memory: Any) -> Lines:
         """Return the scores as lines of the samples, of a policy that scores those."""

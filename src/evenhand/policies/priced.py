@@ -173,6 +173,12 @@ class Priced(WithSamples, WithSurplus):
             fail(f"eta of policy {self.name!r}", "a number above 0, or 'anytime'", self.eta)
         object.__setattr__(self, "eta", found)
 
+    def postpone(self, state: State, problem: ProblemArrays, memory: PricedMemory) -> bool:
+        """Decide with the prices of before."""
+        rounds, arms = int(state.rounds[0]), problem.floors.size
+        memory.refresh[0] = next_refresh(rounds, arms, problem.plays, self.half_life)
+        return True
+
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return eta as a number, and what plays owed are worth.
 

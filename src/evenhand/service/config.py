@@ -25,6 +25,9 @@ class Config(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
         The largest body of a request.
     waiting
         How many requests may wait to be written; more are answered with 429.
+    connections
+        How many connections may be open; beyond that, those that send their request slowest are
+        closed.
     uvicorn
         Options of uvicorn: TLS, proxies, log level.
     """
@@ -34,6 +37,7 @@ class Config(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8321
     body_bytes: Annotated[int, Meta(ge=1_000, le=1_000_000_000)] = 4_000_000
     waiting: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
+    connections: Annotated[int, Meta(ge=10, le=100_000)] = 1_000
     uvicorn: dict[str, Any] = {}
 
 

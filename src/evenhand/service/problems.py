@@ -29,6 +29,8 @@ PROBLEMS = {
     "too-large": "The body is larger than the server accepts.",
     "busy": "Too many requests are waiting; retry after the seconds in Retry-After.",
     "unavailable": "The database cannot be used now; retry after the seconds in Retry-After.",
+    "unreadable": "The bandit is damaged, or its policy is not installed; it can be exported or "
+    "deleted.",
     "full": "The disk of the database is full.",
     "no-key": "An API key is required: the header Authorization: Bearer KEY.",
     "bad-key": "The API key is unknown or revoked.",
@@ -110,6 +112,18 @@ def problem_of(error: InputError | InfeasibleFloors) -> ProblemError:
         certificate=CertificateResponse.of(error.certificate),
         floor_headroom=error.floor_headroom,
     )
+
+
+def unreadable(bandit: str, error: Exception) -> ProblemError:
+    """Return the problem of a bandit that cannot be read: damaged, or its policy is gone."""
+    words = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    detail = f"bandit {bandit!r} cannot be read ({words[:LONG]}): it can be exported or deleted"
+    return ProblemError(503, "unreadable", detail)
+
+
+def locked(bandit: str) -> ProblemError:
+    """Return the problem of a bandit that other servers keep locked."""
+    return ProblemError(503, "unavailable", f"another server is writing to bandit {bandit!r}")
 
 
 def server_error() -> ProblemError:

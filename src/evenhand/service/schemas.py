@@ -23,7 +23,8 @@ Fraction: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 Weight: TypeAlias = Annotated[float, Meta(ge=0.0, le=1e100)]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0.0, le=1e9)]
 Plays: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
+LONGEST_NAME = 200
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 DecisionState: TypeAlias = Literal["awaiting", "told", "expired", "cancelled"]
 PolicySpec: TypeAlias = dict[str, float | str | bool | None]
 

@@ -20,7 +20,7 @@ from evenhand.service.stores.protocol import (
     LockedBandit,
     Store,
 )
-from evenhand.service.upkeep.recount import verify
+from evenhand.service.upkeep.verification import verify
 
 Check: TypeAlias = Callable[[Store], None]
 NAME, COUNTERS = "shelf", b"\x00\xff"
@@ -99,7 +99,12 @@ def events_come_back_in_order(store: Store) -> None:
     """Write events, and read them by page and by decision."""
     key = _created(store)
     quoted = "y ' \" ü"
-    events = [new_event(1, "x"), new_event(2, quoted), new_event(3, "x", "feedback", b"{}")]
+    events = [
+        new_event(1, "x"),
+        new_event(2, quoted)._replace(digest="0f"),
+        new_event(3, "x", "feedback", b"{}"),
+        new_event(4, "x", "reasons", b"{}"),
+    ]
     with store.transaction() as transaction:
         locked = transaction.lock({NAME: 0, "none": 0})
         assert locked == {NAME: LockedBandit(BanditHead(key, 1, 1), COUNTERS)}
@@ -109,7 +114,12 @@ def events_come_back_in_order(store: Store) -> None:
     with store.view() as view:
         assert view.events(key, 0, 10) == events
         assert view.events(key, 1, 1) == events[1:2]
-        assert view.decisions(key, ["x"]) == [events[0], events[2]]
+        assert view.events(key, 0, 10, 20) == events[:2], "a page has too many bytes"
+        assert view.events(key, 0, 1, 1_000) == events[:1]
+        assert view.decisions(key, ["x"]) == [events[0], *events[2:]]
+        assert view.decisions(key, ["x"], reasons=False) == [events[0], events[2]]
+        assert view.repeated_decisions(key) == []
+        assert view.orphans() == []
         assert view.decisions(key, [quoted, "none"]) == [events[1]]
         assert view.decisions(key, []) == []
         assert view.counters(key) == b"two"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -13,18 +14,21 @@ from evenhand.core.schema import carried, copied, from_bytes, new, to_bytes
 from evenhand.learner.arm_table import ArmTable, kept_arms
 from evenhand.learner.awake import mask_of_names, unpacked
 from evenhand.learner.decision import DecisionRecord
-from evenhand.learner.engine import Compiled
 from evenhand.learner.learner import Learner
 from evenhand.problem import Problem
 from evenhand.service.engine.config_version import ConfigVersion, serving_policy
 from evenhand.service.engine.counters import Counters, Totals
+from evenhand.service.engine.digests import Link
 from evenhand.service.engine.events import DecisionEvent, FeedbackEvent
 from evenhand.service.engine.explanations import KEPT, BatchBasis, DecisionBasis
 from evenhand.service.schemas import FeedbackRule
 
 # Computing the reasons of more arms would take seconds.
 MOST_EXPLAINED = 2_000
+MANY_ARMS = 400
 TABLES = 8
+# Whether decisions are compiled, will be in a moment, or never.
+EngineState: TypeAlias = Literal["compiled", "compiling", "interpreted"]
 
 
 class Bandit:
@@ -34,13 +38,17 @@ class Bandit:
     counters correspond to.
     """
 
-    def __init__(self, key: int, config: ConfigVersion, compiled: Compiled) -> None:
+    def __init__(self, key: int, config: ConfigVersion, engine: EngineState) -> None:
         problem, policy = config.table.problem, serving_policy(config.policy)
+        compiled = engine == "compiled"
         self.learner = Learner(problem, policy, compiled=compiled, table=config.table)
+        self.engine, self.size = engine, len(problem.arms)
+        # Interpreted, what a policy computes now and then takes seconds with many arms.
+        self._postpones = engine == "compiling" and self.size >= MANY_ARMS
         self.key, self.version, self.config = key, 0, config
         self._tables: dict[int, ArmTable] = {}
         self.cache_table(config)
-        self.totals = new(Totals, len(problem.arms))
+        self.totals, self.link = new(Totals, len(problem.arms)), Link()
 
     @property
     def problem(self) -> Problem:
@@ -61,12 +69,13 @@ class Bandit:
     def counters(self) -> Counters:
         """The counters; their arrays are the ones in use, not copies."""
         self.totals.latest[0] = self.learner.decisions
-        return Counters(self.totals, self.learner.state, to_bytes(self.learner.engine.memory))
+        memory = to_bytes(self.learner.engine.memory)
+        return Counters(self.totals, self.learner.state, memory, self.link)
 
     def load(self, counters: Counters, version: int) -> None:
         """Continue from stored counters of the same configuration."""
         learner = self.learner
-        self.totals = counters.totals
+        self.totals, self.link = counters.totals, counters.link
         learner.decisions = int(counters.totals.latest[0])
         if counters.memory:
             memory = from_bytes(learner.policy.memory, counters.memory, len(self.arms))
@@ -90,6 +99,7 @@ class Bandit:
         before = None
         if here.size <= MOST_EXPLAINED:
             before = learner.view(here), copied(learner.engine.memory)
+        self._postpone()
         drawn = learner.decide(here)
         chosen, owed, *_ = drawn
         self.totals.pending[chosen] += 1
@@ -103,7 +113,7 @@ class Bandit:
         before = None
         if here.size <= MOST_EXPLAINED:
             before = learner.view(here), copied(learner.engine.memory)
-        many = learner.decide_many(count, here)
+        many = None if self._postpones else learner.decide_many(count, here)
         if many is None:
             return [self.decide(None, False) for _ in range(count)]
         np.add.at(self.totals.pending, np.concatenate(many.chosen), 1)
@@ -121,6 +131,12 @@ class Bandit:
         return [
             (one, DecisionBasis(bases, i) if i >= known else None) for i, one in enumerate(made)
         ]
+
+    def _postpone(self) -> None:
+        """Decide with the prices of before, as long as there is no machine code."""
+        if self._postpones:
+            learner = self.learner
+            learner.policy.postpone(learner.state, learner.table.arrays, learner.engine.memory)
 
     def _made(
         self, chosen: Integers, owed: Floats, number: int, round_: int, awake: bytes | None

@@ -19,10 +19,18 @@ from evenhand.service.engine.commands import (
 )
 from evenhand.service.engine.config_version import ConfigVersion
 from evenhand.service.engine.counters import no_counters, packed
+from evenhand.service.engine.digests import digest_of
 from evenhand.service.engine.events import ConfigEvent
 from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork, handles
 from evenhand.service.problems import conflict, not_found
-from evenhand.service.schemas import DOTS, MOST_ARMS, ArmResponse, BanditBody, FeedbackRule
+from evenhand.service.schemas import (
+    DOTS,
+    LONGEST_NAME,
+    MOST_ARMS,
+    ArmResponse,
+    BanditBody,
+    FeedbackRule,
+)
 from evenhand.service.stores.protocol import Transaction
 
 
@@ -31,7 +39,7 @@ def create(
 ) -> CommandResult:
     """Create a bandit; the same body again changes nothing."""
     name, config = command.bandit, command.config
-    bandit = Bandit(0, config, False)
+    bandit = Bandit(0, config, "interpreted")
     counters = packed(no_counters(len(bandit.arms)))
     original = msgspec.json.encode(command.body)
     key = transaction.create(name, original, config.to_bytes(), counters)
@@ -39,7 +47,9 @@ def create(
         return _existing(transaction, units, command)
     bandit.key, bandit.version = key, 1
     unit = units[name] = UnitOfWork(transaction, bandit, (), now)
-    unit.add_event("edition", "", ConfigEvent(1, "created", list(bandit.arms)))
+    origin = digest_of(name.encode(), original)
+    event = ConfigEvent(1, "created", list(bandit.arms), digest=config.digest(), origin=origin)
+    unit.add_event("edition", "", event)
     return CommandResult(201, config.response(name))
 
 
@@ -92,8 +102,8 @@ def join(unit: UnitOfWork, command: JoinArm) -> CommandResult:
         ):
             raise conflict(f"arm {arm!r} takes part already, with other values: PATCH changes them")
         return CommandResult(200, present)
-    if not is_name(arm) or len(arm) > 200 or arm in DOTS:
-        fail("arm", f"{NAME_RULE}, at most 200, but not '.' or '..'", arm)
+    if not is_name(arm) or len(arm) > LONGEST_NAME or arm in DOTS:
+        fail("arm", f"{NAME_RULE}, at most {LONGEST_NAME}, but not '.' or '..'", arm)
     if len(bandit.arms) >= MOST_ARMS:
         fail("arms", f"at most {MOST_ARMS}", f"{MOST_ARMS + 1}")
     unit.change(

@@ -88,7 +88,13 @@ class CancelDecision(Command):
 
 
 class ExpireOverdue(Command):
-    """Stop waiting for feedback on overdue decisions."""
+    """Stop waiting for feedback on overdue decisions.
+
+    The next event, number ``seq``, happened at ``seen`` at the latest, whatever its stamp says.
+    """
+
+    seq: int
+    seen: float
 
 
 class RecordHistory(Command):

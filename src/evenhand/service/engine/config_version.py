@@ -18,12 +18,14 @@ from evenhand.optimum.solver import check_fitting
 from evenhand.policies import Policy, make_policy
 from evenhand.policies.policy import plain
 from evenhand.problem import Problem
+from evenhand.service.engine.digests import digest_of
 from evenhand.service.schemas import (
     DOTS,
     ArmResponse,
     BanditBody,
     BanditResponse,
     FeedbackRule,
+    Fraction,
     PolicySpec,
 )
 from evenhand.service.stores.protocol import View
@@ -55,8 +57,14 @@ class ConfigVersion(Struct, frozen=True, kw_only=True):
 
     def to_bytes(self) -> bytes:
         """Return the configuration as compressed JSON."""
-        document = {**self.plain(), "number": self.number}
-        return zlib.compress(msgspec.json.encode(FORM.write(document)), 1)
+        return zlib.compress(self._json(), 1)
+
+    def digest(self) -> str:
+        """Return the digest of the configuration."""
+        return digest_of(self._json())
+
+    def _json(self) -> bytes:
+        return msgspec.json.encode(FORM.write({**self.plain(), "number": self.number}))
 
     def plain(self) -> dict[str, Any]:
         """Return the configuration without its number as plain data."""
@@ -75,12 +83,16 @@ class ConfigVersion(Struct, frozen=True, kw_only=True):
     @classmethod
     def from_plain(cls, document: dict[str, Any]) -> ConfigVersion:
         """Return the configuration of plain data with its number."""
+        table = table_from(document["table"])
+        availability = msgspec.convert(document["availability"], tuple[Fraction | None, ...])
+        if len(availability) != len(table.problem.arms):
+            fail("availability", f"of {len(table.problem.arms)} arms", len(availability))
         return cls(
             number=document["number"],
-            policy=document["policy"],
+            policy=msgspec.convert(document["policy"], PolicySpec),
             feedback=msgspec.convert(document["feedback"], FeedbackRule),
-            availability=tuple(document["availability"]),
-            table=table_from(document["table"]),
+            availability=availability,
+            table=table,
         )
 
     def response(self, name: str) -> BanditResponse:

@@ -7,13 +7,16 @@ from struct import Struct
 from typing import Annotated, Any, NamedTuple
 
 from evenhand.core.arrays import Floats, Integers
-from evenhand.core.checks import fail
+from evenhand.core.checks import check_whole, fail
 from evenhand.core.schema import Column, from_bytes, from_lists, new, to_bytes, to_lists
 from evenhand.core.state import State
+from evenhand.service.engine.digests import SIZE, Link, digest_of
 
 # Name, version, reserved, number of arms, size of the totals, size of the state.
 HEADER = Struct("<4sHHQQQ")
-NAME, VERSION = b"EHct", 1
+NAME, VERSION = b"EHct", 2
+# The last digest of the log, and after which event the digests begin; since version 2.
+LINK = Struct(f"<{SIZE}sQ")
 
 
 class Totals(NamedTuple):
@@ -45,11 +48,15 @@ class Totals(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The totals, the state, and those of the policy's arrays that cannot be recomputed."""
+    """The totals, the state, and those of the policy's arrays that cannot be recomputed.
+
+    ``link`` is the end of the log's chain of digests.
+    """
 
     totals: Totals
     state: State
     memory: bytes = b""
+    link: Link = Link()
 
 
 def no_counters(arms: int) -> Counters:
@@ -58,7 +65,7 @@ def no_counters(arms: int) -> Counters:
 
 
 def packed(counters: Counters) -> bytes:
-    """Return counters as bytes.
+    """Return counters as bytes, with a digest of them at the end.
 
     >>> int(unpacked(packed(no_counters(2))).totals.seq[0])
     0
@@ -66,21 +73,31 @@ def packed(counters: Counters) -> bytes:
     totals, state = to_bytes(counters.totals), to_bytes(counters.state)
     arms = counters.totals.pending.size
     head = HEADER.pack(NAME, VERSION, 0, arms, len(totals), len(state))
-    return b"".join((head, totals, state, counters.memory))
+    link = LINK.pack(bytes.fromhex(counters.link.digest), counters.link.after)
+    body = b"".join((head, link, totals, state, counters.memory))
+    return body + bytes.fromhex(digest_of(body))
 
 
 def unpacked(body: bytes) -> Counters:
-    """Return the counters that :func:`packed` wrote."""
+    """Return the counters that :func:`packed` wrote, or a release without digests."""
     name, version, _, arms, totals, state = HEADER.unpack_from(body)
-    if (name, version) != (NAME, VERSION):
+    if name != NAME or version not in (1, VERSION):
         fail("counters", f"of version {VERSION}, which this release reads", f"{name} {version}")
-    start = HEADER.size
+    start, last = HEADER.size, len(body)
+    if version == VERSION:
+        start, last = start + LINK.size, last - SIZE
+        if bytes.fromhex(digest_of(body[:last])) != body[last:]:
+            fail("counters", "what was written", "others: their digest differs")
     middle, end = start + totals, start + totals + state
-    return Counters(
+    found = Counters(
         from_bytes(Totals, body[start:middle], arms),
         from_bytes(State, body[middle:end], arms),
-        body[end:],
+        body[end:last],
     )
+    if version == 1:
+        return found._replace(link=Link("", int(found.totals.seq[0])))
+    digest, after = LINK.unpack_from(body, HEADER.size)
+    return found._replace(link=Link(digest.hex() if any(digest) else "", after))
 
 
 def to_plain(counters: Counters) -> dict[str, Any]:
@@ -90,13 +107,23 @@ def to_plain(counters: Counters) -> dict[str, Any]:
         **to_lists(counters.totals),
         **to_lists(counters.state),
         "memory": b64encode(counters.memory).decode(),
+        "digest": counters.link.digest,
+        "linked_after": counters.link.after,
     }
 
 
 def from_plain(numbers: dict[str, Any]) -> Counters:
-    """Return the counters that :func:`to_plain` wrote."""
-    if numbers["version"] != VERSION:
-        fail("counters", f"of version {VERSION}, which this release reads", numbers["version"])
+    """Return the counters that :func:`to_plain` wrote, or a release without digests."""
+    version = numbers["version"]
+    if version not in (1, VERSION):
+        fail("counters", f"of version {VERSION}, which this release reads", version)
     arms = len(numbers["pending"])
-    totals, state = from_lists(Totals, numbers, arms), from_lists(State, numbers, arms)
-    return Counters(totals, state, b64decode(numbers["memory"], validate=True))
+    totals = from_lists(Totals, numbers, arms, lowest=0.0)
+    state = from_lists(State, numbers, arms)
+    link = Link("", int(totals.seq[0]))
+    if version == VERSION:
+        after = check_whole("linked_after", numbers["linked_after"], least=0)
+        link = Link(numbers["digest"], after)
+        if link.digest and len(bytes.fromhex(link.digest)) != SIZE:
+            fail("digest", f"{2 * SIZE} hexadecimal digits", link.digest)
+    return Counters(totals, state, b64decode(numbers["memory"], validate=True), link)

@@ -7,6 +7,7 @@ without gaps, never changed. Counters are sums over it (:mod:`evenhand.service.u
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -66,7 +67,8 @@ class ConfigEvent(EventBody):
     """A new configuration, by its number.
 
     ``awake_counts`` has counts that a policy with a half-life has set for resumed arms, in
-    the weights of an ``epoch``.
+    the weights of an ``epoch``. ``digest`` is that of the configuration, ``origin`` that of the
+    name and the body that the bandit was created from; older releases wrote neither.
     """
 
     config_version: int = field(name="edition")
@@ -74,6 +76,8 @@ class ConfigEvent(EventBody):
     arms: list[str] = []
     awake_counts: dict[str, float] = {}
     epoch: int = 0
+    digest: str = ""
+    origin: str = ""
 
 
 class ReasonsEvent(EventBody):
@@ -139,3 +143,16 @@ def histories(events: Iterable[Event]) -> dict[str, DecisionHistory]:
             body = decode(LATER[event.kind], event.body) if event.kind in LATER else None
             found[event.decision].add(event.kind, body)
     return found
+
+
+def times_of(events: Sequence[Event], now: float) -> list[float]:
+    """Return when events happened, at the latest: before ``now``, and before the later ones.
+
+    A clock that was wrong has stamped some from the future, but the log is in order.
+
+    >>> events = [Event(i, at, "decision", "", b"") for i, at in enumerate((5.0, 99.0, 7.0, 50.0))]
+    >>> times_of(events, 9.0)
+    [5.0, 7.0, 7.0, 9.0]
+    """
+    latest = accumulate((event.at for event in reversed(events)), min, initial=now)
+    return list(latest)[:0:-1]

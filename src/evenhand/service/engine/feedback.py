@@ -5,7 +5,7 @@ from __future__ import annotations
 from evenhand.learner.decision import DecisionRecord, awaited
 from evenhand.learner.feedback import Known, Ruling, rule_on
 from evenhand.service.engine.commands import ExpireOverdue, Tell
-from evenhand.service.engine.events import DecisionHistory, ExpiryEvent
+from evenhand.service.engine.events import DecisionHistory, ExpiryEvent, times_of
 from evenhand.service.engine.unit_of_work import CommandResult, UnitOfWork, handles
 from evenhand.service.problems import COMPACTED
 from evenhand.service.schemas import FeedbackItem, FeedbackResult, FeedbackResults
@@ -61,7 +61,13 @@ def expire_overdue(unit: UnitOfWork, command: ExpireOverdue) -> CommandResult:
         return CommandResult(200, 0)
     checked = int(bandit.totals.checked[0])
     page = unit.transaction.events(bandit.key, checked, PAGE)
-    young = (e.seq for e in page if e.kind == "decision" and e.at > unit.now - limit)
+    times = times_of(page, unit.now)
+    young = (
+        event.seq
+        for event, at in zip(page, times, strict=True)
+        if event.kind == "decision"
+        and (command.seen if event.seq == command.seq else at) > unit.now - limit
+    )
     end = next(young, page[-1].seq + 1 if page else checked + 1)
     due = [e.decision for e in page if e.kind == "decision" and e.seq < end]
     unit.load_histories(due)

@@ -16,6 +16,7 @@ from evenhand.service.engine.bandit import Bandit, record_of
 from evenhand.service.engine.commands import Command
 from evenhand.service.engine.config_version import ConfigVersion, check_floors
 from evenhand.service.engine.counters import packed, unpacked
+from evenhand.service.engine.digests import link_events
 from evenhand.service.engine.events import (
     ConfigEvent,
     DecisionEvent,
@@ -134,12 +135,13 @@ class UnitOfWork:
             if check:
                 check_floors(config.table, config.availability)
         except Exception:
-            self.bandit = Bandit(bandit.key, before, bandit.compiled)
+            self.bandit = Bandit(bandit.key, before, bandit.engine)
             self.bandit.load(unpacked(counters), bandit.version)
             raise
         self.transaction.add_config(bandit.key, config.number, config.to_bytes())
         epoch = int(bandit.learner.state.epoch[0])
-        self.add_event("edition", "", ConfigEvent(config.number, what, list(arms), counts, epoch))
+        event = ConfigEvent(config.number, what, list(arms), counts, epoch, config.digest())
+        self.add_event("edition", "", event)
 
     def set_checked(self, seq: int) -> None:
         """Set up to which event decisions were checked for overdue feedback."""
@@ -153,5 +155,8 @@ class UnitOfWork:
         assert not self._ready, "decisions were made ahead that no command took"
         if self._changed:
             head = BanditHead(bandit.key, bandit.version + 1, bandit.config.number)
-            self.transaction.apply(bandit.key, head, self._events, packed(bandit.counters))
+            events = link_events(bandit.link.digest, self._events)
+            if events:
+                bandit.link = bandit.link._replace(digest=events[-1].digest)
+            self.transaction.apply(bandit.key, head, events, packed(bandit.counters))
             bandit.version = head.version

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -21,17 +20,21 @@ from evenhand.service.http.endpoint import Endpoint, make_routes
 from evenhand.service.http.live import LiveStreams
 from evenhand.service.http.openapi import openapi
 from evenhand.service.http.pages import api_page, read_files
+from evenhand.service.http.pools import BodyBudget, WorkerPool
 from evenhand.service.http.routes import OPERATIONS
 from evenhand.service.problems import ProblemError
 from evenhand.service.stores.protocol import Store, StoreUnavailable, View
 from evenhand.service.upkeep.background import Background
 from evenhand.service.upkeep.precompilation import Precompiler
+from evenhand.service.validation import decode
 from evenhand.service.views.metrics import Metrics
 from evenhand.service.views.overview import OverviewCache
 
 Result = TypeVar("Result")
-READERS = 2
 KEYS_SECONDS = 1.0
+# Decoding a larger body takes milliseconds.
+DECODED_AT_ONCE = 50_000
+LARGE_BODIES_BYTES = 32_000_000
 log = logging.getLogger(__name__)
 
 
@@ -50,8 +53,13 @@ class Service:
             on_commit=self.metrics.commit,
             background=Background(executor).run,
         )
-        self._readers = ThreadPoolExecutor(READERS, "evenhand-reader")
-        self._computer, self.computing = ThreadPoolExecutor(1, "evenhand-computer"), 0
+        self._readers = WorkerPool("reads", threads=2, waiting=64)
+        self.computer = WorkerPool("computations", threads=1, waiting=16)
+        self._decoder = WorkerPool("large bodies", threads=1, waiting=16)
+        # Keys and health must not wait for anything else.
+        self._watcher = WorkerPool("health checks", threads=1, waiting=16)
+        self._pools = self._readers, self.computer, self._decoder, self._watcher
+        self.bodies = BodyBudget(LARGE_BODIES_BYTES)
         document = openapi(OPERATIONS)
         self.openapi, self.api_page = msgspec.json.encode(document), api_page(document).encode()
         self.files, self.live = read_files(), LiveStreams(self)
@@ -66,30 +74,36 @@ class Service:
         """Answer a request."""
         await self._router(scope, receive, send)
 
+    @property
+    def busy(self) -> bool:
+        """Whether threads still work on something."""
+        return any(pool.pending for pool in self._pools)
+
     async def read(self, look: Callable[[View], Result]) -> Result:
         """Read from the store, in a reader thread."""
+        return await self._look(self._readers, look)
 
+    async def check_readable(self) -> None:
+        """Raise unless the store can be read."""
+        await self._look(self._watcher, lambda view: view.find(""))
+
+    async def decode(self, body: bytes, kind: Any) -> Any:
+        """Decode the body of a request as a type."""
+        return await self.decode_with(lambda given: decode(given, kind), body)
+
+    async def decode_with(self, work: Callable[[bytes], Result], body: bytes) -> Result:
+        """Decode the body of a request by a function; a large one in a thread."""
+        return work(body) if len(body) <= DECODED_AT_ONCE else await self._decoder.run(work, body)
+
+    async def _look(self, pool: WorkerPool, look: Callable[[View], Result]) -> Result:
         def reading() -> Result:
             with self.store.view() as view:
                 return look(view)
 
         try:
-            return await self._run(self._readers, reading)
+            return await pool.run(reading)
         except StoreUnavailable as error:
             raise ProblemError(503, "unavailable", str(error)) from None
-
-    async def compute(self, work: Callable[..., Result], *given: Any) -> Result:
-        """Compute something slow in a thread of its own, so that readers do not wait for it."""
-        self.computing += 1
-        try:
-            return await self._run(self._computer, work, *given)
-        finally:
-            self.computing -= 1
-
-    async def _run(
-        self, threads: ThreadPoolExecutor, work: Callable[..., Result], *given: Any
-    ) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(threads, work, *given)
 
     def load_keys(self) -> None:
         """Read the API keys."""
@@ -107,8 +121,8 @@ class Service:
             keys.cancel()
             self.stopped = await self.writer.stop()
             self.precompiler.stop()
-            for threads in (self._readers, self._computer):
-                threads.shutdown(wait=False, cancel_futures=True)
+            for pool in self._pools:
+                pool.stop()
             if self.stopped:
                 self.store.close()
 
@@ -117,6 +131,6 @@ class Service:
         while True:
             await asyncio.sleep(KEYS_SECONDS)
             try:
-                await self._run(self._readers, self.load_keys)
+                await self._watcher.run(self.load_keys)
             except Exception as error:
                 log.warning("the API keys could not be read, the earlier ones count: %s", error)

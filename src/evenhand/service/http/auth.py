@@ -11,6 +11,8 @@ from evenhand.service.keys import find_key
 from evenhand.service.problems import ProblemError
 from evenhand.service.stores.protocol import Key
 
+FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto")
+
 
 class Authenticator:
     """Checks whether a request is allowed.
@@ -53,7 +55,15 @@ class Authenticator:
 
 
 def check_local(headers: Mapping[bytes, bytes]) -> None:
-    """Raise if a request is for another host, or comes from a page of another origin."""
+    """Raise if a request is for another host, from a page of another origin, or from a proxy.
+
+    Behind a proxy every client has a loopback address.
+    """
+    for name in FORWARDED:
+        if name in headers:
+            shown = name.decode().title()
+            detail = f"without API keys no proxy is answered, got the header {shown}"
+            raise ProblemError(403, "host", detail)
     host = headers.get(b"host", b"").decode("latin-1")
     if not _is_local(host):
         detail = f"without API keys Host must be a loopback address, got {host!r}"

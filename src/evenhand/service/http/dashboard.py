@@ -10,9 +10,8 @@ from starlette.responses import Response
 from evenhand.service.http.live import SHOWN
 from evenhand.service.http.operations import ApiRequest, json_response
 from evenhand.service.http.pages import SAFE
-from evenhand.service.problems import ProblemError, not_found
+from evenhand.service.problems import not_found
 from evenhand.service.schemas import WhatIfBody
-from evenhand.service.validation import decode
 from evenhand.service.views.decisions import newest_decisions
 from evenhand.service.views.history import SECONDS, history_of
 from evenhand.service.views.lookup import find_bandit
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from evenhand.service.http.app import Service
 
 MOST_LISTED = 1_000
-MOST_COMPUTING = 16
 RANGES = tuple(SECONDS)
 
 
@@ -53,13 +51,10 @@ async def get_history(service: Service, request: ApiRequest) -> Response:
 
 async def post_what_if(service: Service, request: ApiRequest) -> Response:
     """Compute the optimum with other floors; nothing is changed."""
-    name, body = request.path["name"], decode(request.body or b"{}", WhatIfBody)
+    name, body = request.path["name"], await service.decode(request.body or b"{}", WhatIfBody)
     bandit = await service.read(lambda view: find_bandit(view, name))
-    if service.computing >= MOST_COMPUTING:
-        detail = f"{MOST_COMPUTING} computations are waiting: retry in a moment"
-        raise ProblemError(429, "busy", detail)
     compiled = service.precompiler.solves(bandit.config)
-    return json_response(await service.compute(what_if, bandit, body, compiled))
+    return json_response(await service.computer.run(what_if, bandit, body, compiled))
 
 
 async def get_dashboard(service: Service, request: ApiRequest) -> Response:

@@ -7,21 +7,25 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_to_bytes
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from evenhand.core.checks import is_name
+from evenhand.service.http.live import EventStream
 from evenhand.service.http.operations import ApiRequest, Operation
-from evenhand.service.problems import ProblemError, not_found, server_error
+from evenhand.service.http.pools import BodyBudget
+from evenhand.service.problems import ProblemError, bad_input, not_found, server_error
 from evenhand.service.schemas import BANDIT_NAME
 
 if TYPE_CHECKING:
     from evenhand.service.http.app import Service
 
 PROBLEM_JSON = "application/problem+json"
+LARGE_BODY = 64_000
+SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 log = logging.getLogger(__name__)
 
 
@@ -51,27 +55,54 @@ class Endpoint:
             log.exception("%s %s failed", scope["method"], scope["path"])
             response = problem_response(server_error())
         name = "none" if operation is None else operation.handler.__name__
+        add_safe_headers(response)
         self._service.metrics.request(name, response.status_code, time.perf_counter() - start)
-        if scope["method"] == "HEAD" and isinstance(response, StreamingResponse):
+        if scope["method"] == "HEAD" and isinstance(response, EventStream):
             # A stream would not end by itself.
+            response.close()
             response = Response(headers=response.headers)
         await response(scope, receive, send)
 
     async def _response(
         self, operation: Operation | None, scope: Scope, receive: Receive
     ) -> Response:
-        headers = dict(scope["headers"])
-        self._service.auth.check(headers, "" if operation is None else operation.scope)
+        headers, service = dict(scope["headers"]), self._service
+        service.auth.check(headers, "" if operation is None else operation.scope)
+        if b"%" in scope.get("raw_path", b""):
+            check_utf8(scope["raw_path"])
         if not self._operations:
             raise not_found("address", scope["path"])
         if operation is None:
             return self._wrong_method(scope["method"])
         check_names(scope["path_params"], operation.method)
-        body = await read_body(receive, headers, self._service.config.body_bytes)
         given = scope["query_string"]
         query = parse_qs(given.decode("latin-1"), keep_blank_values=True) if given else {}
-        request = ApiRequest(scope["path_params"], query, body, headers)
-        return await operation.handler(self._service, request)
+        request = ApiRequest(scope["path_params"], query, b"", headers)
+        if not operation.body:
+            return await self._handled(operation, request, receive)
+        body = RequestBody(service.bodies, service.config.body_bytes)
+        try:
+            request = request._replace(body=await body.read(receive, headers))
+            return await self._handled(operation, request, receive)
+        finally:
+            body.close()
+
+    async def _handled(
+        self, operation: Operation, request: ApiRequest, receive: Receive
+    ) -> Response:
+        """Call the handler; give up reading and computing when the client hangs up."""
+        handler = operation.handler(self._service, request)
+        if operation.scope != "read":
+            return await handler
+        handling, gone = asyncio.ensure_future(handler), asyncio.ensure_future(_hung_up(receive))
+        try:
+            await asyncio.wait((handling, gone), return_when=asyncio.FIRST_COMPLETED)
+            if handling.done():
+                return handling.result()
+            raise ProblemError(400, "cut-off", "the connection was closed before the answer")
+        finally:
+            handling.cancel()
+            gone.cancel()
 
     def _wrong_method(self, method: str) -> Response:
         allowed = ", ".join(sorted(self._operations))
@@ -103,22 +134,71 @@ def check_names(names: Mapping[str, str], method: str) -> None:
                 raise not_found("bandit" if thing == "name" else thing, name)
 
 
-async def read_body(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
-    """Return the body of a request, or raise that it is too large."""
-    length = headers.get(b"content-length", b"0")
-    size = int(length) if length.isdigit() else 0
-    body, more = b"", size <= most
-    while more:
+def check_utf8(path: bytes) -> None:
+    """Raise if the escapes of a URL are not UTF-8: two such URLs would name the same thing."""
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError:
+        raise bad_input(
+            "path", "UTF-8, with escapes such as %C3%A9", path.decode("latin-1")
+        ) from None
+
+
+async def _hung_up(receive: Receive) -> None:
+    """Return when the client hangs up."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class RequestBody:
+    """Reads the body of a request; a large one counts against a budget until it is closed."""
+
+    def __init__(self, budget: BodyBudget, most: int) -> None:
+        self._budget, self._most, self._held = budget, most, 0
+
+    async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
+        """Return the body, or raise that it is too large."""
+        length = headers.get(b"content-length", b"0")
+        self._check(int(length) if length.isdigit() else 0)
+        message = await self._received(receive)
+        body: bytes = message.get("body", b"")
+        if message.get("more_body", False):
+            pieces = bytearray(body)
+            while message.get("more_body", False):
+                self._hold(len(pieces))
+                message = await self._received(receive)
+                pieces += message.get("body", b"")
+            body = bytes(pieces)
+        self._hold(len(body))
+        return body
+
+    def close(self) -> None:
+        """Give back what was taken from the budget."""
+        self._budget.give_back(self._held)
+        self._held = 0
+
+    def _hold(self, size: int) -> None:
+        self._check(size)
+        if size > LARGE_BODY:
+            self._budget.take(size - self._held)
+            self._held = size
+
+    def _check(self, size: int) -> None:
+        if size > self._most:
+            detail = f"the body must have at most {self._most} bytes, got {size}"
+            raise ProblemError(413, "too-large", detail)
+
+    async def _received(self, receive: Receive) -> Message:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ProblemError(400, "cut-off", "the connection was closed before the body ended")
-        body += message.get("body", b"")
-        size = max(size, len(body))
-        more = message.get("more_body", False) and size <= most
-    if size > most:
-        detail = f"the body must have at most {most} bytes, got {size}"
-        raise ProblemError(413, "too-large", detail)
-    return body
+        return message
+
+
+def add_safe_headers(response: Response) -> None:
+    """Forbid browsers to guess types, and caches to store, unless the response says otherwise."""
+    given = {name for name, _ in response.raw_headers}
+    response.raw_headers += [header for header in SAFE_HEADERS if header[0] not in given]
 
 
 def problem_response(problem: ProblemError, headers: Mapping[str, str] | None = None) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from typing import TYPE_CHECKING, get_type_hints
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 ID_RULE = f"{NAME_RULE}, but not '.' or '..'"
 NDJSON = "application/x-ndjson"
 MOST_LINES = 10_000
+READY_SECONDS = 3.0
 log = logging.getLogger(__name__)
 
 
@@ -57,7 +59,7 @@ def executes(name: str, command: type[commands.Command], *, body_optional: bool 
         given = {field: request.path[field] for field in named}
         if "body" in types:
             body = request.body or (b"{}" if body_optional else b"")
-            given["body"] = decode(body, types["body"])
+            given["body"] = await service.decode(body, types["body"])
         return await _executed(service, command(request.path["name"], **given))
 
     handler.__name__, handler.__doc__ = name, command.__doc__
@@ -69,15 +71,15 @@ async def put_bandit(service: Service, request: ApiRequest) -> Response:
     name = request.path["name"]
     if not BANDIT_NAME.fullmatch(name):
         raise bad_input("name", BANDIT_RULE, name)
-    body = decode(request.body, BanditBody)
-    config = await service.compute(_first_config, body)
+    body, config = await service.decode_with(_first_config, request.body)
     return await _executed(service, commands.CreateBandit(name, body, config))
 
 
-def _first_config(body: BanditBody) -> ConfigVersion:
-    """Make the first configuration of a bandit, or raise why not; slow with many arms."""
+def _first_config(given: bytes) -> tuple[BanditBody, ConfigVersion]:
+    """Decode a bandit and make its first configuration, or raise why not; slow with many arms."""
+    body: BanditBody = decode(given, BanditBody)
     try:
-        return first_config(body)
+        return body, first_config(body)
     except (InfeasibleFloors, InputError) as error:
         raise problem_of(error) from None
 
@@ -104,14 +106,16 @@ async def delete_bandit(service: Service, request: ApiRequest) -> Response:
 async def post_decision(service: Service, request: ApiRequest) -> Response:
     """Choose which of the awake arms to play; the same id always gets the same decision."""
     explain = bool(request.query) and request.flag("explain")
-    body: DecisionBody = decode(request.body or b"{}", DecisionBody)
+    body: DecisionBody = await service.decode(request.body or b"{}", DecisionBody)
+    if explain:
+        service.computer.check_room()
     if body.id is not None and (not is_name(body.id) or body.id in DOTS):
         raise bad_input("id", ID_RULE, body.id)
     command = commands.Decide(request.path["name"], body.id, body.awake, explain)
     result = await _execute(service, command)
     service.metrics.decisions(command.bandit, result.status)
     if result.basis is not None:
-        reasons = await service.compute(reasons_of, result.basis)
+        reasons = await service.computer.run(reasons_of, result.basis)
         result.body.reasons = reasons
         store = commands.StoreReasons(command.bandit, result.body.id, reasons)
         stored = await service.writer.submit(store, urgent=True)
@@ -125,14 +129,14 @@ async def get_decision(service: Service, request: ApiRequest) -> Response:
     name, decision = request.path["name"], request.path["decision"]
     key, details = await service.read(lambda view: find_decision(view, name, decision))
     if details.reasons is None and (basis := service.recent.find(key, decision)) is not None:
-        details.reasons = await service.compute(reasons_of, basis)
+        details.reasons = await service.computer.run(reasons_of, basis)
     return json_response(details)
 
 
 async def post_feedback(service: Service, request: ApiRequest) -> Response:
     """Report the rewards of played arms: of one decision, or of many as items."""
     name = request.path["name"]
-    items, alone = feedback_items(request.body)
+    items, alone = await service.decode_with(feedback_items, request.body)
     results: FeedbackResults = (await _execute(service, commands.Tell(name, items))).body
     service.metrics.feedback(name, results.results)
     result = results.results[0] if alone else None
@@ -192,7 +196,8 @@ def named_decision(body: bytes) -> str:
 async def get_state(service: Service, request: ApiRequest) -> Response:
     """Return the state of every arm, and warnings."""
     name, solves = request.path["name"], service.precompiler.solves
-    return json_response(await service.read(lambda view: state_now(view, name, solves)))
+    bandit = await service.read(lambda view: find_bandit(view, name))
+    return json_response(await service.computer.run(state_now, name, bandit, solves))
 
 
 async def get_log(service: Service, request: ApiRequest) -> Response:
@@ -212,7 +217,11 @@ async def readyz(service: Service, request: ApiRequest) -> Response:
     """Say whether decisions can be made and stored."""
     if not service.writer.works:
         raise ProblemError(503, "unavailable", "the database cannot be written to now")
-    await service.read(lambda view: view.find(""))
+    try:
+        await asyncio.wait_for(service.check_readable(), READY_SECONDS)
+    except (TimeoutError, ProblemError) as error:
+        detail = f"the database cannot be read now: {error or 'it does not answer'}"
+        raise ProblemError(503, "unavailable", detail) from None
     return json_response(Health("ready"))
 
 

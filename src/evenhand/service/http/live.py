@@ -16,13 +16,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Message, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from evenhand.service.http.operations import ApiRequest, encode
 from evenhand.service.problems import ProblemError, not_found
 from evenhand.service.schemas import BANDIT_NAME
 from evenhand.service.stores.protocol import View
 from evenhand.service.views.decisions import newest_decisions
+from evenhand.service.views.lookup import find_bandit
 from evenhand.service.views.state import state_now
 
 if TYPE_CHECKING:
@@ -47,7 +48,21 @@ log = logging.getLogger(__name__)
 
 
 class EventStream(StreamingResponse):
-    """A streaming response that ends when the client takes nothing for a while."""
+    """A streaming response that ends when the client takes nothing for a while.
+
+    ``closed`` is called when it is over; :meth:`close` does that for one that never begins.
+    """
+
+    def __init__(self, events: AsyncGenerator[bytes, None], closed: Callable[[], None]) -> None:
+        super().__init__(events, headers=HEADERS)
+        self.close = closed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.close()
 
     async def stream_response(self, send: Send) -> None:
         """Send the events."""
@@ -82,15 +97,22 @@ class LiveStreams:
         if self._open >= MOST_STREAMS:
             detail = f"{MOST_STREAMS} event streams are open: retry in a moment"
             raise ProblemError(429, "busy", detail)
-        first = await self._current(name)
-        events = self._events(name, first, request)
-        return EventStream(events, headers=HEADERS)
+        # Counted before anything is awaited: otherwise many could pass the check together.
+        self._open += 1
+        try:
+            first = await self._current(name)
+        except BaseException:
+            self._open -= 1
+            raise
+        return EventStream(self._events(name, first, request), self._closed)
+
+    def _closed(self) -> None:
+        self._open -= 1
 
     async def _events(
         self, name: str, first: Mapping[str, bytes], request: ApiRequest
     ) -> AsyncGenerator[bytes, None]:
         """Yield events until the key is revoked, the bandit is deleted, or the server stops."""
-        self._open += 1
         sent: dict[str, bytes] = {}
         current, last = first, time.monotonic()
         try:
@@ -109,8 +131,6 @@ class LiveStreams:
                 current = await self._current(name)
         except ProblemError:
             return
-        finally:
-            self._open -= 1
 
     async def _closes_within(self, seconds: float) -> bool:
         """Wait; say whether the server is stopping."""
@@ -122,7 +142,9 @@ class LiveStreams:
         """Return the present payloads by kind of event."""
         service = self._service
         looks: dict[str, Callable[[View], Any]] = {
-            "state": lambda view: state_now(view, name, service.precompiler.solves),
+            "state": lambda view: state_now(
+                name, find_bandit(view, name), service.precompiler.solves
+            ),
             "decisions": lambda view: newest_decisions(view, name, SHOWN),
         }
         if not name:

@@ -16,13 +16,17 @@ from evenhand.core.checks import fail
 from evenhand.service.config import Config
 from evenhand.service.http.app import Service
 from evenhand.service.http.auth import is_loopback
+from evenhand.service.http.connections import allow_files, check_connections, limited_to
 from evenhand.service.stores import open_store, safe_url
 from evenhand.service.stores.protocol import StoreUnavailable
 
 # Requests have this long to finish; the rest of ten seconds is for the store.
 GRACE_SECONDS = 4
 # Options that would make uvicorn listen elsewhere than was checked, or in more processes.
-RESERVED = ("app", "fd", "host", "lifespan", "port", "reload", "uds", "workers", "ws")
+RESERVED = ("app", "fd", "host", "http", "lifespan", "port", "reload", "uds", "workers", "ws")
+# Open files that are not connections: the database, the dashboard's files, pipes.
+OTHER_FILES = 100
+TICKS = 10
 # A commit in a thread ends when the interpreter switches back to it. The default interval is ten
 # times as long as the commit.
 SWITCH_SECONDS = 0.0005
@@ -52,6 +56,12 @@ class _Server(uvicorn.Server):
         host, port = sockets[0].getsockname()[:2]
         scheme = "https" if self.config.is_ssl else "http"
         self._ready(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def on_tick(self, counter: int) -> bool:
+        """Check the connections once a second: uvicorn calls this ten times a second."""
+        if counter % TICKS == 0:
+            check_connections(self.server_state.connections)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: Any = None) -> None:
         """Close all event streams, and finish the other requests."""
@@ -88,11 +98,16 @@ def serve(config: Config, ready: Callable[[str], None]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *given: setattr(server, "should_exit", True))
     server.run(sockets)
+    code = 0 if server.started else 1
     if not service.stopped:
-        # A thread still waits for the database; the process must not.
         sys.stderr.write("evenhand: the database does not answer; stopped without it\n")
-        os._exit(1)
-    return 0 if server.started else 1
+        code = 1
+    if service.busy or not service.stopped:
+        # A thread still computes, or waits for the database; the process must not wait for it.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
@@ -129,15 +144,19 @@ def _settings(service: Service, config: Config) -> uvicorn.Config:
         if option in RESERVED:
             rule = "left out: the server sets it"
             fail(f"uvicorn.{option} of config", rule, config.uvicorn[option])
+    most = min(config.connections, allow_files(config.connections + OTHER_FILES) - OTHER_FILES)
     try:
-        return uvicorn.Config(
+        settings = uvicorn.Config(
             service,
             host=config.host,
             port=config.port,
+            http=limited_to(most),
             lifespan="on",
             ws="none",
             timeout_graceful_shutdown=GRACE_SECONDS,
             **{**DEFAULTS, **config.uvicorn},
         )
-    except TypeError as error:
-        fail("uvicorn of config", "options of uvicorn", str(error))
+        settings.load()
+    except (Exception, SystemExit) as error:  # whatever a wrong option leads to
+        fail("uvicorn of config", "options of uvicorn", f"{type(error).__name__}: {error}")
+    return settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -21,7 +21,9 @@ HEAD = (
     "SELECT b.name, c.bandit, c.version, c.config_version FROM bandits b "
     "JOIN counters c ON c.bandit = b.key"
 )
-EVENT = "seq, at, kind, decision, body"
+EVENT = "seq, at, kind, decision, body, digest"
+OTHERS = "AND kind <> 'reasons'"
+PER_BANDIT = ("counters", "configs", "compactions", "history")
 
 
 class Connection(Protocol):
@@ -45,6 +47,8 @@ class Dialect(Protocol):
     """Names with whole numbers, from a JSON object: a table with one ``?``."""
     locked: str
     """At the end of a query: lock the rows of ``c`` until the transaction ends."""
+    skipping: str
+    """After that: leave out rows that are locked already."""
     free: str
     """At the end of a query: lock the rows, and skip those that are locked already."""
     null_write: str
@@ -82,16 +86,36 @@ class Statements:
     def config(self, key: int, number: int) -> bytes:
         return self._body("SELECT body FROM configs WHERE bandit = ? AND number = ?", key, number)
 
-    def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
+    def decisions(self, key: int, ids: Sequence[str], *, reasons: bool = True) -> list[Event]:
         statement = (
             f"SELECT {EVENT} FROM {self._dialect.log} WHERE bandit = ? "
-            f"AND decision {self._dialect.any_of} ORDER BY seq"
+            f"AND decision {self._dialect.any_of} "
+            f"{'' if reasons else OTHERS} ORDER BY seq"
         )
         return [Event(*row) for row in self._run(statement, key, self._dialect.listed(ids))]
 
-    def events(self, key: int, after: int, limit: int) -> list[Event]:
-        statement = f"SELECT {EVENT} FROM log WHERE bandit = ? AND seq > ? ORDER BY seq LIMIT ?"
+    def events(self, key: int, after: int, limit: int, most_bytes: int = 0) -> list[Event]:
+        those = "FROM log WHERE bandit = ? AND seq > ?"
+        if most_bytes:
+            sizes = f"SELECT seq, LENGTH(body) {those} ORDER BY seq LIMIT ?"
+            limit = _fitting(self._run(sizes, key, after, limit), most_bytes)
+        statement = f"SELECT {EVENT} {those} ORDER BY seq LIMIT ?"
         return [Event(*row) for row in self._run(statement, key, after, limit)]
+
+    def repeated_decisions(self, key: int) -> list[str]:
+        statement = (
+            "SELECT decision FROM log WHERE bandit = ? AND kind = 'decision' "
+            "GROUP BY decision HAVING COUNT(*) > 1 ORDER BY decision LIMIT 10"
+        )
+        return [row[0] for row in self._run(statement, key)]
+
+    def orphans(self) -> list[int]:
+        absent = (
+            "bandit NOT IN (SELECT key FROM bandits) AND bandit NOT IN (SELECT bandit FROM deleted)"
+        )
+        tables = (*PER_BANDIT, "log")
+        every = " UNION ".join(f"SELECT bandit FROM {table} WHERE {absent}" for table in tables)
+        return sorted(row[0] for row in self._run(every))
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
         statement = (
@@ -114,7 +138,8 @@ class Statements:
         return first
 
     def compaction(self, key: int) -> Compaction | None:
-        statement = "SELECT through, config_version, counters FROM compactions WHERE bandit = ?"
+        columns = "through, config_version, counters, kept"
+        statement = f"SELECT {columns} FROM compactions WHERE bandit = ?"
         found = self._run(statement, key).fetchone()
         return None if found is None else Compaction(*found)
 
@@ -123,12 +148,13 @@ class Statements:
         rows = self._run(f"SELECT {columns} FROM keys ORDER BY created, id")
         return [Key(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
 
-    def lock(self, known: Mapping[str, int]) -> dict[str, LockedBandit]:
+    def lock(self, known: Mapping[str, int], *, wait: bool = True) -> dict[str, LockedBandit]:
+        locked = f"{self._dialect.locked} {'' if wait else self._dialect.skipping}"
         rows = self._run(
             "SELECT b.name, c.bandit, c.version, c.config_version, "
             "CASE WHEN c.version = g.value THEN NULL ELSE c.body END "
             f"FROM {self._dialect.given} g JOIN bandits b ON b.name = g.key "
-            f"JOIN counters c ON c.bandit = b.key ORDER BY c.bandit {self._dialect.locked}",
+            f"JOIN counters c ON c.bandit = b.key ORDER BY c.bandit {locked}",
             json.dumps(known),
         )
         return {row[0]: LockedBandit(BanditHead(*row[1:4]), row[4]) for row in rows}
@@ -146,7 +172,7 @@ class Statements:
 
     def apply(self, key: int, head: BanditHead, events: Sequence[Event], counters: bytes) -> None:
         if events:
-            rows = [(*event[:4], event.body.decode()) for event in events]
+            rows = [(*event[:4], event.body.decode(), event.digest) for event in events]
             document = msgspec.json.encode(rows).decode()
             self._run_later(self._dialect.add_events, key, document)
         statement = "UPDATE counters SET version = ?, config_version = ?, body = ? WHERE bandit = ?"
@@ -157,7 +183,7 @@ class Statements:
 
     def delete(self, key: int) -> None:
         self._run("DELETE FROM bandits WHERE key = ?", key)
-        for table in ("counters", "configs", "compactions", "history"):
+        for table in PER_BANDIT:
             self._run(f"DELETE FROM {table} WHERE bandit = ?", key)
         self._run("INSERT INTO deleted VALUES (?)", key)
 
@@ -184,7 +210,7 @@ class Statements:
         # Only their ids stay.
         self._run(f"UPDATE {log} SET body = ? WHERE {those}", b"", key, wanted)
         self._run("DELETE FROM compactions WHERE bandit = ?", key)
-        self._run("INSERT INTO compactions VALUES (?, ?, ?, ?)", key, *compaction)
+        self._run("INSERT INTO compactions VALUES (?, ?, ?, ?, ?)", key, *compaction)
 
     def add_history(self, key: int, point: HistoryPoint) -> None:
         self._run("INSERT INTO history VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key, *point)
@@ -205,3 +231,14 @@ class Statements:
         if found is None:
             raise LookupError(f"no row for {values}: {statement}")
         return bytes(found[0])
+
+
+def _fitting(sizes: Iterable[tuple[int, int]], most: int) -> int:
+    """Return how many rows there are up to the one with which their sizes exceed a limit."""
+    total = count = 0
+    for _, size in sizes:
+        count += 1
+        total += size
+        if total > most:
+            break
+    return count

@@ -46,11 +46,11 @@ class SqliteStore:
     # Otherwise SQLite would scan the whole log, which is in order.
     log = "log INDEXED BY log_by_decision"
     given = "json_each(?)"
-    locked = free = ""
+    locked = skipping = free = ""
     null_write = f"PRAGMA user_version = {_tables.VERSION}"
     add_events = (
         "INSERT INTO log SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, "
-        "CAST(value ->> 4 AS BLOB) FROM json_each(?)"
+        "CAST(value ->> 4 AS BLOB), value ->> 5 FROM json_each(?)"
     )
 
     def __init__(self, path: Path | None) -> None:
@@ -102,6 +102,12 @@ class SqliteStore:
             finally:
                 self._readers.append(reader)
 
+    def interrupt(self) -> None:
+        self._writer.interrupt()
+
+    def now(self) -> float:
+        return time.time()
+
     def close(self) -> None:
         for connection in (*self._readers, self._writer):
             connection.close()
@@ -143,7 +149,7 @@ class _SqliteConnection:
             path or ":memory:", timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._own.execute("PRAGMA synchronous = FULL").close()
-        self.close = self._own.close
+        self.close, self.interrupt = self._own.close, self._own.interrupt
 
     def run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._own.execute(statement, values)

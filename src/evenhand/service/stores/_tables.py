@@ -21,17 +21,17 @@ TABLES = (
     body {bytes} NOT NULL, PRIMARY KEY (bandit, number))""",
     """CREATE TABLE log (bandit BIGINT NOT NULL, seq BIGINT NOT NULL, at {real} NOT NULL,
     kind TEXT NOT NULL, decision TEXT NOT NULL, body {bytes} NOT NULL,
-    PRIMARY KEY (bandit, seq)) {clustered}""",
+    digest TEXT NOT NULL DEFAULT '', PRIMARY KEY (bandit, seq)) {clustered}""",
     "CREATE INDEX log_by_decision ON log (bandit, decision)",
     """CREATE TABLE compactions (bandit BIGINT PRIMARY KEY, through BIGINT NOT NULL,
-    config_version BIGINT NOT NULL, counters {bytes} NOT NULL)""",
+    config_version BIGINT NOT NULL, counters {bytes} NOT NULL, kept TEXT NOT NULL DEFAULT '')""",
     "CREATE TABLE deleted (bandit BIGINT PRIMARY KEY)",
     """CREATE TABLE keys (id TEXT PRIMARY KEY, label TEXT NOT NULL, scopes TEXT NOT NULL,
     digest {bytes} NOT NULL, created {real} NOT NULL, revoked {real})""",
     """CREATE TABLE history (bandit BIGINT NOT NULL, at BIGINT NOT NULL,
     config_version BIGINT NOT NULL, body {bytes} NOT NULL, PRIMARY KEY (bandit, at)) {clustered}""",
 )
-VERSION = 5
+VERSION = 6
 
 
 def use_plain_names(run: Run) -> None:
@@ -42,8 +42,14 @@ def use_plain_names(run: Run) -> None:
         run(f"ALTER TABLE {table} RENAME COLUMN edition TO config_version")
 
 
+def add_digests(run: Run) -> None:
+    """Add the columns of the digests; those of older rows stay empty."""
+    run("ALTER TABLE log ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+    run("ALTER TABLE compactions ADD COLUMN kept TEXT NOT NULL DEFAULT ''")
+
+
 # From each released version to the next one.
-MIGRATIONS: dict[int, Callable[[Run], None]] = {4: use_plain_names}
+MIGRATIONS: dict[int, Callable[[Run], None]] = {4: use_plain_names, 5: add_digests}
 
 
 def set_up(run: Run, version: int, words: Mapping[str, str]) -> None:

@@ -26,6 +26,8 @@ class Event(NamedTuple):
         What happened, and the id of the decision; empty for a new configuration (``"edition"``).
     body
         The details as JSON; empty for a decision whose details were compacted.
+    digest
+        The digest of the log up to here; empty for most events.
     """
 
     seq: int
@@ -33,6 +35,7 @@ class Event(NamedTuple):
     kind: EventKind
     decision: str
     body: bytes
+    digest: str = ""
 
 
 class BanditHead(NamedTuple):
@@ -61,11 +64,15 @@ class LockedBandit(NamedTuple):
 
 
 class Compaction(NamedTuple):
-    """The counters after event ``through``, when older details were dropped."""
+    """The counters after event ``through``, when older details were dropped.
+
+    ``kept`` is a digest of what was kept of the older rows.
+    """
 
     through: int
     config_version: int
     counters: bytes
+    kept: str = ""
 
 
 class HistoryPoint(NamedTuple):
@@ -95,6 +102,10 @@ class StoreFull(StoreUnavailable):
     """The store has no disk space left."""
 
 
+class BanditLocked(StoreUnavailable):
+    """Other servers have locked the bandits; a retry may succeed."""
+
+
 class View(Protocol):
     """A read transaction: everything as of one moment."""
 
@@ -116,11 +127,20 @@ class View(Protocol):
     def config(self, key: int, number: int) -> bytes:
         """Return one configuration of a bandit."""
 
-    def decisions(self, key: int, ids: Sequence[str]) -> list[Event]:
-        """Return all events of some decisions, in order."""
+    def decisions(self, key: int, ids: Sequence[str], *, reasons: bool = True) -> list[Event]:
+        """Return all events of some decisions, in order; without ``reasons``, but for those."""
 
-    def events(self, key: int, after: int, limit: int) -> list[Event]:
-        """Return at most ``limit`` events after number ``after``, in order."""
+    def events(self, key: int, after: int, limit: int, most_bytes: int = 0) -> list[Event]:
+        """Return at most ``limit`` events after number ``after``, in order.
+
+        With ``most_bytes``, the last one is the one with which the bodies exceed that.
+        """
+
+    def repeated_decisions(self, key: int) -> list[str]:
+        """Return some of the ids under which more than one decision was made: there are none."""
+
+    def orphans(self) -> list[int]:
+        """Return the keys of rows that belong to no bandit, not even to a deleted one."""
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
         """Return the ids of at most ``limit`` decisions among the last events, newest first."""
@@ -141,10 +161,12 @@ class View(Protocol):
 class Transaction(View, Protocol):
     """A write transaction: all of it is committed, or nothing."""
 
-    def lock(self, known: Mapping[str, int]) -> dict[str, LockedBandit]:
-        """Lock bandits, waiting for other transactions; return those that exist.
+    def lock(self, known: Mapping[str, int], *, wait: bool = True) -> dict[str, LockedBandit]:
+        """Lock bandits; return those that exist.
 
-        ``known`` maps their names to the version that the caller has, or 0.
+        ``known`` maps their names to the version that the caller has, or 0. If another transaction
+        has locked one, wait for a moment and then raise BanditLocked; without ``wait``, leave it
+        out.
         """
 
     def create(self, name: str, original: bytes, config: bytes, counters: bytes) -> int | None:
@@ -193,6 +215,12 @@ class Store(Protocol):
 
     def view(self) -> AbstractContextManager[View]:
         """Begin a read transaction; writers do not block it."""
+
+    def interrupt(self) -> None:
+        """Break off the write transaction that is under way in another thread."""
+
+    def now(self) -> float:
+        """Return the time by the clock of the database, in seconds since 1970."""
 
     def close(self) -> None:
         """Close all connections."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 import zlib
 from collections.abc import Sequence
 
@@ -13,7 +12,14 @@ from evenhand.service.engine.config_version import ConfigVersion
 from evenhand.service.engine.counters import unpacked
 from evenhand.service.engine.executor import CommandExecutor
 from evenhand.service.engine.history import DAY_STEP, STEP_SECONDS
-from evenhand.service.stores.protocol import BanditHead, Store, StoreUnavailable, View
+from evenhand.service.problems import unreadable
+from evenhand.service.stores.protocol import (
+    BanditHead,
+    BanditLocked,
+    Store,
+    StoreUnavailable,
+    View,
+)
 
 PURGED_AT_ONCE = 1_000
 # Decisions wait while points are recorded, so only of so many bandits at a time.
@@ -31,8 +37,7 @@ class Background:
 
     def run(self, works: bool) -> bool:
         """Do some of the work; return whether there is more. Probe a store that failed lately."""
-        names = self._overdue.names()
-        expired = [self._execute([ExpireOverdue(name)]) for name in names]
+        expired = [self._execute([command]) for command in self._overdue.commands()]
         self._record_history()
         with self._executor.store.transaction() as transaction:
             more = transaction.purge(PURGED_AT_ONCE)
@@ -52,6 +57,8 @@ class Background:
         """Execute commands; log an error and return False, so that it does not affect others."""
         try:
             self._executor.execute(commands)
+        except BanditLocked:
+            return False
         except StoreUnavailable:
             raise
         except Exception:
@@ -66,29 +73,44 @@ class OverdueFinder:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._due: dict[tuple[int, int], float] = {}
+        # When the next event was seen first, if its stamp is from the future.
+        self._seen: dict[int, tuple[int, float]] = {}
 
-    def names(self) -> list[str]:
-        """Return the names of bandits whose oldest unchecked decision is overdue."""
-        now = time.time()
+    def commands(self) -> list[ExpireOverdue]:
+        """Return commands for the bandits whose oldest unchecked decision is overdue."""
+        now = self._store.now()
         with self._store.view() as view:
             heads = view.heads()
             known = {(head.key, head.config_version) for head in heads.values()}
             self._due = {key: due for key, due in self._due.items() if key in known}
-            return [name for name, head in heads.items() if self._is_due(view, head, now)]
+            self._seen = {key: seen for key, seen in self._seen.items() if key in dict(known)}
+            found = (self._command(view, name, head, now) for name, head in heads.items())
+            return [command for command in found if command is not None]
 
-    def _is_due(self, view: View, head: BanditHead, now: float) -> bool:
-        """Say whether the next unchecked event, decision or not, is old enough."""
+    def _command(self, view: View, name: str, head: BanditHead, now: float) -> ExpireOverdue | None:
+        """Return a command if the next unchecked event, decision or not, is old enough."""
         known = (head.key, head.config_version)
         if now < self._due.get(known, 0.0):
-            return False
-        limit = ConfigVersion.from_bytes(view.config(*known)).feedback.timeout_seconds
+            return None
+        try:
+            limit = ConfigVersion.from_bytes(view.config(*known)).feedback.timeout_seconds
+            checked = int(unpacked(view.counters(head.key)).totals.checked[0])
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # whatever a damaged row may lead to
+            log.error("%s", unreadable(name, error))
+            limit = None
         if limit is None:
             self._due[known] = math.inf
-            return False
-        totals = unpacked(view.counters(head.key)).totals
-        following = view.events(head.key, int(totals.checked[0]), 1)
-        self._due[known] = min((event.at for event in following), default=now) + limit
-        return self._due[known] <= now
+            return None
+        following = view.events(head.key, checked, 1)
+        seq, at = (following[0].seq, following[0].at) if following else (checked, now)
+        if at > now:
+            seen = self._seen.get(head.key, (0, 0.0))
+            at = seen[1] if seen[0] == seq else now
+            self._seen[head.key] = seq, at
+        self._due[known] = at + limit
+        return ExpireOverdue(name, seq, at) if at + limit <= now else None
 
 
 class HistorySchedule:
@@ -106,7 +128,7 @@ class HistorySchedule:
 
     def due(self) -> list[RecordHistory]:
         """Return some of the points that are due now."""
-        now = int(time.time())
+        now = int(self._store.now())
         if not self._waiting and now // STEP_SECONDS != self._slot:
             self._slot = now // STEP_SECONDS
             self._find_changed()

@@ -21,7 +21,7 @@ from evenhand.core.schema import new
 from evenhand.core.state import State
 from evenhand.learner.engine import PAYS_FROM
 from evenhand.optimum.solver import solve
-from evenhand.service.engine.bandit import Bandit
+from evenhand.service.engine.bandit import Bandit, EngineState
 from evenhand.service.engine.config_version import ConfigVersion, first_config
 from evenhand.service.schemas import ArmBody, BanditBody, PolicySpec
 from evenhand.service.views.measures import BanditMeasures
@@ -35,29 +35,29 @@ class Precompiler:
     """Knows what is compiled already, and compiles what is asked for."""
 
     def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, EngineState] = {}
         self._compilers: set[subprocess.Popen[bytes]] = set()
         self._stopped, self._lock = False, threading.Lock()
 
-    def decides(self, config: ConfigVersion) -> bool:
+    def decides(self, config: ConfigVersion) -> EngineState:
         """Say whether decisions of a bandit are compiled; if not, start to compile them."""
         if len(config.availability) < PAYS_FROM:
-            return False
+            return "interpreted"
         # Parameters are arguments of the machine code, but whether a policy forgets is part of it.
         forgets = config.policy.get("half_life", "inf") != "inf"
         code = f"decisions by {config.policy['name']}{', with a half-life' if forgets else ''}"
         spec = msgspec.json.encode(config.policy)
-        return self._is_ready(code, compile_policy, spec)
+        return self._state(code, compile_policy, spec)
 
     def solves(self, config: ConfigVersion) -> bool:
         """Say whether the optimum of a bandit is compiled; if not, start to compile it."""
         many = len(config.availability) >= SOLVES_FROM
-        return many and self._is_ready("the optimum", compile_optimum)
+        return many and self._state("the optimum", compile_optimum) == "compiled"
 
-    def _is_ready(self, code: str, make: Callable[..., None], *given: bytes) -> bool:
+    def _state(self, code: str, make: Callable[..., None], *given: bytes) -> EngineState:
         with self._lock:
             if code not in self._known:
-                self._known[code] = False
+                self._known[code] = "compiling"
                 arguments = (code, make, *given)
                 threading.Thread(target=self._compile, args=arguments, daemon=True).start()
         return self._known[code]
@@ -78,8 +78,9 @@ class Precompiler:
         self._compilers.discard(compiler)
         if compiler.returncode == 0 and not self._stopped:
             make(*given)
-            self._known[code] = True
+            self._known[code] = "compiled"
         elif not self._stopped:
+            self._known[code] = "interpreted"
             log.warning("%s could not be compiled, and will be interpreted", code)
 
 
@@ -87,7 +88,7 @@ def compile_policy(spec: bytes) -> None:
     """Compile decisions by a policy, or load their machine code."""
     arms = [ArmBody(str(i)) for i in range(PAYS_FROM)]
     policy = msgspec.json.decode(spec, type=PolicySpec)
-    Bandit(0, first_config(BanditBody(arms, 1, policy)), True).decide_many(1)
+    Bandit(0, first_config(BanditBody(arms, 1, policy)), "compiled").decide_many(1)
 
 
 def compile_optimum() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from evenhand.core.fading import round_weight
 from evenhand.core.round import StepOptions
-from evenhand.core.schema import names_of, new
+from evenhand.core.schema import new
 from evenhand.core.state import State, cumulative_debts
 from evenhand.learner.arm_table import ArmTable
 from evenhand.problem import Problem
@@ -18,28 +18,22 @@ from evenhand.service.engine.config_version import (
     ConfigVersions,
     serving_policy,
 )
-from evenhand.service.engine.counters import Counters, Totals, to_plain, unpacked
+from evenhand.service.engine.counters import Counters, Totals, unpacked
 from evenhand.service.engine.events import (
     ConfigEvent,
     DecisionEvent,
+    DecisionHistory,
     ExpiryEvent,
     FeedbackEvent,
+    ReasonsEvent,
     decode,
+    histories,
 )
-from evenhand.service.stores.protocol import Compaction, Event, View, all_events
-from evenhand.service.views.lookup import find_head
+from evenhand.service.stores.protocol import Compaction, Event, View
+from evenhand.service.upkeep import rules
 
-TOLERANCE = 1e-9
 # Older decisions are read from the store again.
 REMEMBERED = 100_000
-
-
-class Difference(NamedTuple):
-    """A counter that differs from the recount."""
-
-    what: str
-    counted: float
-    stored: float
 
 
 class ArmTotals:
@@ -52,18 +46,29 @@ class ArmTotals:
         self.awake = self.feedbacks = self.reward_sum = self.debt = 0.0
 
 
+class _KnownDecision(NamedTuple):
+    """A decision: the number of its event, what the log has said of it so far, and its body."""
+
+    seq: int
+    history: DecisionHistory
+    made: DecisionEvent
+
+
 class Recount:
     """Counts the events of a bandit, from the first one or from the last compaction.
 
-    Weights of a policy with a half-life are those of ``epoch``.
+    Weights of a policy with a half-life are those of ``epoch``. ``checked`` is the last event that
+    was checked for overdue feedback.
     """
 
-    def __init__(self, view: View, key: int, epoch: int) -> None:
+    def __init__(self, view: View, key: int, epoch: int, checked: int = 0) -> None:
         self._view, self._key, self._epoch = view, key, epoch
         self._configs = ConfigVersions(view, key)
         self._arms: dict[str, ArmTotals] = {}
-        self._made: dict[str, DecisionEvent] = {}
-        self._options = StepOptions()
+        self._known: dict[str, _KnownDecision] = {}
+        self._options, self._adds_up = StepOptions(), True
+        # Of decisions up to event ``checked``, how many plays await feedback.
+        self._checked, self.unchecked = checked, 0
         self.seq = self.latest = self.rounds = self.cancelled = self.told = self.expired = 0
         self.reward = 0.0
         self.config_version, self.through = 0, 0
@@ -89,24 +94,24 @@ class Recount:
             arm.reward_sum = float(state.reward_sums[i]) * scale
 
     def add(self, events: Iterable[Event]) -> None:
-        """Count the next events."""
+        """Count the next events; raise ValueError if the server cannot have written one."""
         for event in events:
-            if event.seq != self.seq + 1:
-                raise ValueError(f"event {self.seq + 1} is missing: the next one is {event.seq}")
+            rules.check_event(event, self.seq + 1)
             self.seq = event.seq
             match event.kind:
                 case "decision":
                     self._decided(event)
                 case "feedback":
-                    self._told(self._decision(event.decision), decode(FeedbackEvent, event.body))
+                    self._told(event, decode(FeedbackEvent, event.body))
                 case "expired":
-                    self._expired(self._decision(event.decision), decode(ExpiryEvent, event.body))
+                    self._expired(event, decode(ExpiryEvent, event.body))
                 case "cancelled":
-                    self._cancelled(self._decision(event.decision))
+                    self._cancelled(event)
                 case "edition":
-                    self._changed(decode(ConfigEvent, event.body))
+                    self._changed(event, decode(ConfigEvent, event.body))
                 case "reasons":
-                    pass
+                    self._known_decision(event)
+                    decode(ReasonsEvent, event.body)
                 case _:
                     raise ValueError(f"event {event.seq} is of an unknown kind, {event.kind!r}")
 
@@ -132,19 +137,38 @@ class Recount:
 
     def _use(self, number: int) -> ArmTable:
         config: ConfigVersion = self._configs[number]
+        policy = serving_policy(config.policy)
         self.config_version = number
-        self._options = serving_policy(config.policy).options
+        self._options, self._adds_up = policy.options, policy.adds_up
         return config.table
 
     def _weight(self, made: DecisionEvent) -> float:
         return round_weight(made.time, self._epoch, self._options.half_life)
 
-    def _decision(self, id_: str) -> DecisionEvent:
-        """Return the decision of a later event."""
-        if id_ not in self._made:
-            first = self._view.decisions(self._key, [id_])[0]
-            self._made[id_] = decode(DecisionEvent, first.body)
-        return self._made[id_]
+    def _known_decision(self, event: Event) -> _KnownDecision:
+        """Return the decision of a later event, as it was before that."""
+        known = self._known.get(event.decision)
+        if known is None:
+            rows = self._view.decisions(self._key, [event.decision], reasons=False)
+            earlier = [row for row in rows if row.seq < event.seq]
+            history = histories(earlier).get(event.decision)
+            if history is None or history.made is None:
+                raise ValueError(f"event {event.seq} is on a decision that was not made before")
+            known = self._remember(event.decision, earlier[0].seq, history, history.made)
+        return known
+
+    def _remember(
+        self, id_: str, seq: int, history: DecisionHistory, made: DecisionEvent
+    ) -> _KnownDecision:
+        if len(self._known) >= REMEMBERED:
+            self._known.pop(next(iter(self._known)))
+        known = self._known[id_] = _KnownDecision(seq, history, made)
+        return known
+
+    def _heard(self, known: _KnownDecision, plays: int) -> None:
+        """Count plays that no longer await feedback."""
+        if known.seq <= self._checked:
+            self.unchecked -= plays
 
     def _took_part(self, names: Iterable[str], made: DecisionEvent) -> list[ArmTotals]:
         found = (self._arms.get(name) for name in names)
@@ -167,13 +191,19 @@ class Recount:
 
     def _decided(self, event: Event) -> None:
         made: DecisionEvent = decode(DecisionEvent, event.body)
+        due = rules.Clocks(
+            self.latest + 1, self.rounds + 1, self.rounds + 1 + self.cancelled, self.config_version
+        )
+        table = self._configs[self.config_version].table
+        rules.check_decision(event, made, due, table, self._adds_up)
+        self._heard(
+            self._remember(event.decision, event.seq, DecisionHistory(event, made), made),
+            -len(made.chosen),
+        )
         awake, chosen = self._names(made)
         weight = self._weight(made)
         self.latest += 1
         self.rounds += 1
-        self._made[event.decision] = made
-        if len(self._made) > REMEMBERED:
-            self._made.pop(next(iter(self._made)))
         for name in awake:
             self._arms[name].awake += weight
         for name in chosen:
@@ -183,8 +213,17 @@ class Recount:
         for name, promised in self._promised(made).items():
             self._arms[name].debt = self._after(self._arms[name].debt, promised)
 
-    def _told(self, made: DecisionEvent, told: FeedbackEvent) -> None:
-        weight = self._weight(made)
+    def _told(self, event: Event, told: FeedbackEvent) -> None:
+        known = self._known_decision(event)
+        rules.check_open(event, known.history)
+        self._learned(event, known, told)
+        self._heard(known, len(told.rewards))
+
+    def _learned(self, event: Event, known: _KnownDecision, told: FeedbackEvent) -> None:
+        _, chosen = self._names(known.made)
+        rules.check_feedback(event, told, known.history, chosen, self._options)
+        known.history.add("feedback", told)
+        weight = self._weight(known.made)
         for name, reward in told.counted.items():
             arm = self._arms[name]
             self.told += 1
@@ -193,15 +232,27 @@ class Recount:
             arm.reward_sum += weight * reward
             arm.pending -= 1
 
-    def _expired(self, made: DecisionEvent, expired: ExpiryEvent) -> None:
+    def _expired(self, event: Event, expired: ExpiryEvent) -> None:
+        known = self._known_decision(event)
+        _, chosen = self._names(known.made)
+        rules.check_open(event, known.history)
+        rules.check_expiry(event, expired, known.history.told, chosen)
         self.expired += len(expired.arms)
+        self._heard(known, len(expired.arms))
         if expired.told is not None:
-            self._told(made, expired.told)
+            self._learned(event, known, expired.told)
         else:
-            for arm in self._took_part(expired.arms, made):
+            for arm in self._took_part(expired.arms, known.made):
                 arm.pending -= 1
+        known.history.add("expired", None)
 
-    def _cancelled(self, made: DecisionEvent) -> None:
+    def _cancelled(self, event: Event) -> None:
+        known = self._known_decision(event)
+        made = known.made
+        rules.check_open(event, known.history)
+        rules.check_cancelled(event, known.history)
+        known.history.add("cancelled", None)
+        self._heard(known, len(made.chosen))
         awake, chosen = self._names(made)
         weight = self._weight(made)
         if made.time < self.rounds + self.cancelled:
@@ -219,7 +270,9 @@ class Recount:
             for arm in self._took_part([name], made):
                 arm.debt = self._after(arm.debt, change)
 
-    def _changed(self, change: ConfigEvent) -> None:
+    def _changed(self, event: Event, change: ConfigEvent) -> None:
+        if change.config_version != self.config_version + 1:
+            raise ValueError(f"event {event.seq} skips a configuration: {change.config_version}")
         before = self._configs[self.config_version].table if self.config_version else None
         problem = self._use(change.config_version).problem
         if before is not None:
@@ -237,38 +290,3 @@ class Recount:
         for name, floor, paused in zip(*columns, strict=True):
             if floors.get(name, floor) != floor and not paused:
                 self._arms[name].debt = max(self._arms[name].debt, 0.0)
-
-
-def verify(view: View, name: str) -> tuple[int, list[Difference]]:
-    """Recount a bandit's log; return the number of events, and the differences."""
-    head = find_head(view, name)
-    stored = unpacked(view.counters(head.key))
-    recount = Recount(view, head.key, int(stored.state.epoch[0]))
-    first = recount.seq
-    recount.add(all_events(view, head.key, recount.through))
-    numbers, known = to_plain(recount.counters(stored.totals.checked.item())), to_plain(stored)
-    found: list[Difference] = []
-    if recount.config_version != head.config_version:
-        versions = recount.config_version, head.config_version
-        found.append(Difference("configuration", *versions))
-    arms = ConfigVersions(view, head.key)[head.config_version].table.problem.arms
-    for what in (*names_of(Totals), *names_of(State)):
-        found += _differences(what, arms, numbers[what], known[what])
-    return recount.seq - first, found
-
-
-def _differences(
-    what: str, arms: Sequence[str], counted: Sequence[float], kept: Sequence[float]
-) -> list[Difference]:
-    """Return where numbers differ: integers at all, others by more than rounding."""
-    single = len(kept) == 1 and len(arms) != 1
-    names = [what] if single else [f"{what} of arm {arm!r}" for arm in arms]
-    return [
-        Difference(name, one, other)
-        for name, one, other in zip(names, counted, kept, strict=True)
-        if one != other
-        and not (
-            isinstance(other, float)
-            and math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-        )
-    ]

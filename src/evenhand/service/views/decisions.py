@@ -57,7 +57,7 @@ def newest_decisions(view: View, name: str, limit: int) -> DecisionList:
     head = find_head(view, name)
     configs = ConfigVersions(view, head.key)
     ids = view.last_decisions(head.key, limit, AMONG)
-    known = histories(view.decisions(head.key, ids))
+    known = histories(view.decisions(head.key, ids, reasons=False))
     found = ((known[id_], known[id_].made) for id_ in ids)
     return DecisionList([_summary(h, made, configs) for h, made in found if made is not None])
 
@@ -81,7 +81,7 @@ def log_lines(view: View, name: str, after: int, limit: int) -> Iterator[bytes]:
     """Yield the events after a cursor as lines of JSON; each line has its cursor."""
     head = find_head(view, name)
     configs, size = ConfigVersions(view, head.key), 0
-    for event in view.events(head.key, after, limit):
+    for event in view.events(head.key, after, limit, MOST_BYTES):
         known = {"cursor": event.seq, "at": event.at, "event": event.kind}
         line = msgspec.json.encode({**known, **_details(event, configs, name)}) + b"\n"
         size += len(line)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evenhand.service.engine.config_version import ConfigVersion
+from evenhand.service.engine.config_version import ConfigVersion, serving_policy
 from evenhand.service.engine.counters import Counters, unpacked
-from evenhand.service.problems import not_found
-from evenhand.service.stores.protocol import BanditHead, View
+from evenhand.service.problems import not_found, unreadable
+from evenhand.service.stores.protocol import BanditHead, StoreUnavailable, View
 
 
 class StoredBandit(NamedTuple):
@@ -27,7 +27,13 @@ def find_head(view: View, name: str) -> BanditHead:
 
 
 def find_bandit(view: View, name: str) -> StoredBandit:
-    """Return a bandit, or raise that there is none."""
+    """Return a bandit, or raise that there is none, or that it cannot be read."""
     head = find_head(view, name)
-    config = ConfigVersion.from_bytes(view.config(head.key, head.config_version))
-    return StoredBandit(head.key, config, unpacked(view.counters(head.key)))
+    try:
+        config = ConfigVersion.from_bytes(view.config(head.key, head.config_version))
+        serving_policy(config.policy)
+        return StoredBandit(head.key, config, unpacked(view.counters(head.key)))
+    except StoreUnavailable:
+        raise
+    except Exception as error:  # whatever a damaged row, or a policy that is gone, may lead to
+        raise unreadable(name, error) from error

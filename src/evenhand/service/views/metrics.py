@@ -10,6 +10,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
+from evenhand.service.problems import ProblemError
 from evenhand.service.schemas import FeedbackResult
 from evenhand.service.stores.protocol import View
 from evenhand.service.views.lookup import StoredBandit, find_bandit
@@ -61,6 +62,12 @@ class Metrics:
         )
         # labels() takes a lock on every call.
         self._children: dict[tuple[object, ...], Any] = {}
+        self._unreadable = Gauge(
+            "evenhand_unreadable",
+            "1 for a bandit that is damaged, or whose policy is not installed.",
+            ["bandit"],
+            registry=self._registry,
+        )
         self._gauges = [
             Gauge(name, words, ["bandit"], registry=self._registry)
             for name, words in PER_BANDIT.items()
@@ -105,8 +112,13 @@ class Metrics:
         with self._lock:
             for gauge in self._gauges:
                 gauge.clear()
+            self._unreadable.clear()
             for name in view.names():
-                values = gauges(find_bandit(view, name))
+                try:
+                    values = gauges(find_bandit(view, name))
+                except ProblemError:
+                    self._unreadable.labels(name).set(1)
+                    continue
                 for gauge, value in zip(self._gauges, values, strict=True):
                     gauge.labels(name).set(value)
             return generate_latest(self._registry)

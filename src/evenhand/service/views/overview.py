@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from evenhand.errors import Certificate, InfeasibleFloors
+from evenhand.service.problems import ProblemError
 from evenhand.service.schemas import CertificateResponse
 from evenhand.service.stores.protocol import View
 from evenhand.service.views.lookup import StoredBandit, find_bandit
@@ -26,9 +27,18 @@ class OverviewCache:
             known = {name: self._known[name] for name in heads if name in self._known}
             for name, head in heads.items():
                 if name not in known or known[name][0] != head[:2]:
-                    known[name] = head[:2], summary_of(name, find_bandit(view, name))
+                    known[name] = head[:2], _summary(view, name)
             self._known = known
             return BanditSummaries([known[name][1] for name in sorted(known)])
+
+
+def _summary(view: View, name: str) -> BanditSummary:
+    """Return the summary of a bandit, which may be that it cannot be read."""
+    try:
+        return summary_of(name, find_bandit(view, name))
+    except ProblemError as problem:
+        warning = BanditWarning("unreadable", problem.details.detail)
+        return BanditSummary(name, 0, 0, 0, 0, 0, 0, 0.0, 0, [warning])
 
 
 def summary_of(name: str, bandit: StoredBandit) -> BanditSummary:

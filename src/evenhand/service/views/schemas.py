@@ -47,7 +47,7 @@ class DecisionList(Struct):
 class BanditWarning(Struct, omit_defaults=True):
     """A condition that needs attention."""
 
-    kind: Literal["floors-infeasible", "feedback-missing"]
+    kind: Literal["floors-infeasible", "feedback-missing", "unreadable"]
     detail: str
     certificate: CertificateResponse | None = None
 

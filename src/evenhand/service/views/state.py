@@ -16,16 +16,16 @@ from evenhand.errors import Certificate
 from evenhand.learner.reasons import TAIL
 from evenhand.optimum.feasibility import headroom
 from evenhand.service.engine.config_version import ConfigVersion, serving_policy
-from evenhand.service.stores.protocol import View
-from evenhand.service.views.lookup import StoredBandit, find_bandit
+from evenhand.service.views.lookup import StoredBandit
 from evenhand.service.views.measures import BanditMeasures
 from evenhand.service.views.overview import warnings_of
 from evenhand.service.views.schemas import ArmState, BanditState
 
 
-def state_now(view: View, name: str, solves: Callable[[ConfigVersion], bool]) -> BanditState:
+def state_now(
+    name: str, bandit: StoredBandit, solves: Callable[[ConfigVersion], bool]
+) -> BanditState:
     """Return the present state of a bandit; ``solves`` says whether its prices are compiled."""
-    bandit = find_bandit(view, name)
     return state_of(name, bandit, time.time(), solves(bandit.config))
 
 

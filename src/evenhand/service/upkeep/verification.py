@@ -1,0 +1,157 @@
+"""Verify a bandit: rows by their digests, events by the rules, counters by a recount."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from evenhand.core.schema import names_of
+from evenhand.core.state import State
+from evenhand.service.engine.config_version import ConfigVersions
+from evenhand.service.engine.counters import Counters, Totals, to_plain, unpacked
+from evenhand.service.engine.digests import (
+    MODULUS,
+    Link,
+    digest_of,
+    follow_chain,
+    kept_digest,
+    row_number,
+)
+from evenhand.service.engine.events import ConfigEvent, DecisionEvent, FeedbackEvent, decode
+from evenhand.service.stores.protocol import Compaction, Event, View, all_events
+from evenhand.service.upkeep.recount import Recount
+from evenhand.service.views.lookup import find_head
+
+TOLERANCE = 1e-9
+
+
+class Difference(NamedTuple):
+    """A counter that differs from the recount."""
+
+    what: str
+    counted: float
+    stored: float
+
+
+def verify(view: View, name: str) -> tuple[int, list[Difference]]:
+    """Return the number of a bandit's events, and the counters that differ from a recount.
+
+    Raises
+    ------
+    ValueError, LookupError
+        If a row is missing or was changed, or the server cannot have written it.
+    """
+    head = find_head(view, name)
+    key, stored = head.key, unpacked(view.counters(head.key))
+    if repeated := view.repeated_decisions(key):
+        raise ValueError(f"there are several decisions of one id: {', '.join(repeated)}")
+    configs = ConfigVersions(view, key)
+    checked = stored.totals.checked.item()
+    recount = Recount(view, key, int(stored.state.epoch[0]), checked)
+    link, count = stored.link._replace(digest=""), 0
+    if (compaction := view.compaction(key)) is not None:
+        rows = takewhile(lambda event: event.seq <= compaction.through, all_events(view, key, 0))
+        kept = _KeptRows(compaction, checked)
+        for event in _with_origin(view, name, key, configs, rows):
+            count += 1
+            kept.add(event)
+        kept.check()
+        recount.unchecked = kept.unchecked
+        link = Link(unpacked(compaction.counters).link.digest, stored.link.after)
+    later = follow_chain(link, all_events(view, key, recount.through), stored.link.digest)
+    first = recount.seq
+    recount.add(_with_origin(view, name, key, configs, later))
+    if checked > recount.seq or recount.unchecked:
+        raise ValueError(f"decisions up to event {checked} are marked as checked, and are not")
+    arms = configs[head.config_version].table.problem.arms
+    found = _counters(recount.counters(checked), stored, arms)
+    if recount.config_version != head.config_version:
+        found.insert(0, Difference("configuration", recount.config_version, head.config_version))
+    return count + recount.seq - first, found
+
+
+class _KeptRows:
+    """Checks what a compaction has kept of older rows."""
+
+    def __init__(self, compaction: Compaction, checked: int) -> None:
+        self._compaction, self._checked = compaction, checked
+        self._total = self._decisions = 0
+        self._awaiting: dict[str, tuple[int, int]] = {}
+
+    def add(self, event: Event) -> None:
+        """Add the next row."""
+        self._total = (self._total + row_number(event)) % MODULUS
+        if event.kind == "decision":
+            self._decisions += 1
+            if event.body:
+                plays = len(decode(DecisionEvent, event.body).chosen)
+                self._awaiting[event.decision] = event.seq, plays
+        elif event.kind == "feedback" and event.decision in self._awaiting:
+            seq, plays = self._awaiting[event.decision]
+            told = len(decode(FeedbackEvent, event.body).rewards)
+            self._awaiting[event.decision] = seq, plays - told
+        elif event.kind in ("expired", "cancelled"):
+            self._awaiting.pop(event.decision, None)
+
+    @property
+    def unchecked(self) -> int:
+        """How many plays of checked decisions await feedback."""
+        return sum(plays for seq, plays in self._awaiting.values() if seq <= self._checked)
+
+    def check(self) -> None:
+        """Raise if rows were lost or changed, or do not fit the counters."""
+        compaction = self._compaction
+        if compaction.kept and compaction.kept != kept_digest(compaction, self._total):
+            raise ValueError("compacted rows, or the counters after them, were changed")
+        totals = unpacked(compaction.counters).totals
+        if totals.seq.item() != compaction.through or totals.latest.item() != self._decisions:
+            raise ValueError("the counters of the compaction are not those of its rows")
+
+
+def _with_origin(
+    view: View, name: str, key: int, configs: ConfigVersions, events: Iterator[Event]
+) -> Iterator[Event]:
+    """Yield events, and raise if a configuration is not the one that its event stands for."""
+    for event in events:
+        if event.kind == "edition":
+            change: ConfigEvent = decode(ConfigEvent, event.body)
+            config = configs[change.config_version]
+            if change.digest and change.digest != config.digest():
+                raise ValueError(f"configuration {change.config_version} was changed")
+            if change.config_version == 1:
+                _check_original(view.original(key), name, change)
+        yield event
+
+
+def _check_original(original: bytes, name: str, change: ConfigEvent) -> None:
+    """Raise if the body that a bandit was created from was changed."""
+    if change.origin and change.origin != digest_of(name.encode(), original):
+        raise ValueError("the name of the bandit, or the body it was created from, was changed")
+
+
+def _counters(counted: Counters, stored: Counters, arms: Sequence[str]) -> list[Difference]:
+    """Return where counters differ."""
+    numbers, known = to_plain(counted), to_plain(stored)
+    found: list[Difference] = []
+    for what in (*names_of(Totals), *names_of(State)):
+        found += _differences(what, arms, numbers[what], known[what])
+    return found
+
+
+def _differences(
+    what: str, arms: Sequence[str], counted: Sequence[float], kept: Sequence[float]
+) -> list[Difference]:
+    """Return where numbers differ: integers at all, others by more than rounding."""
+    single = len(kept) == 1 and len(arms) != 1
+    names = [what] if single else [f"{what} of arm {arm!r}" for arm in arms]
+    return [
+        Difference(name, one, other)
+        for name, one, other in zip(names, counted, kept, strict=True)
+        if one != other
+        and not (
+            isinstance(other, float)
+            and math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        )
+    ]

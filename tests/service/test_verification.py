@@ -1,0 +1,419 @@
+"""No row of a database can be changed, lost, swapped or added without being noticed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import numpy as np
+import pytest
+
+from evenhand import InputError
+from evenhand.service.engine.commands import (
+    CancelDecision,
+    ChangeArm,
+    Decide,
+    ExpireOverdue,
+    StoreReasons,
+    Tell,
+)
+from evenhand.service.engine.counters import packed, unpacked
+from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.schemas import ArmBody, ArmChange, BanditBody, FeedbackItem, FeedbackRule
+from evenhand.service.stores import open_store
+from evenhand.service.upkeep.compaction import compact
+from evenhand.service.upkeep.export import export_lines, import_lines
+from evenhand.service.upkeep.verification import verify
+from tests.service.bandits import create
+
+BODY = BanditBody(
+    [ArmBody("a", floor=0.3), ArmBody("b", floor=0.1), ArmBody("c")],
+    2,
+    feedback=FeedbackRule(50.0),
+)
+
+
+def lived(store, clock):
+    """Give a store a bandit that has seen a bit of everything."""
+    executor, rng = CommandExecutor(store, now=clock), np.random.default_rng(5)
+    executor.execute([create("shelf", BODY), create("other", BODY)])
+    for number in range(60):
+        clock.now += 1.0
+        id_, awake = f"d-{number}", ["a", "b", "c"] if number % 3 else None
+        [answer] = executor.execute([Decide("shelf", id_, awake, False)])
+        rewards = {arm: float(rng.random()) for arm in answer.body.chosen}
+        if number % 4:
+            executor.execute([Tell("shelf", [FeedbackItem(id_, rewards)])])
+        elif number % 8 == 0:
+            executor.execute([CancelDecision("shelf", id_)])
+        if number == 20:
+            executor.execute([ChangeArm("shelf", "a", ArmChange(floor=0.2))])
+        if number == 22:
+            executor.execute([StoreReasons("shelf", id_, [])])
+        if number == 55:
+            executor.execute([ExpireOverdue("shelf", 0, 0.0)])
+    return executor
+
+
+def damage(store, *statements):
+    """Change rows behind the store's back."""
+    with store.transaction() as transaction:
+        key = transaction.find("shelf").key
+        for statement in statements:
+            transaction._run(statement.format(key=key))
+
+
+def row(change, seq):
+    return f"UPDATE log SET {change} WHERE bandit = {{key}} AND seq = {seq}"
+
+
+def decision(change, number):
+    those = f"bandit = {{key}} AND kind = 'decision' AND decision = 'd-{number}'"
+    return f"UPDATE log SET {change} WHERE {those}"
+
+
+def later(change, number, kind="feedback"):
+    those = f"bandit = {{key}} AND kind = '{kind}' AND decision = 'd-{number}'"
+    return f"UPDATE log SET {change} WHERE {those}"
+
+
+SWAPPED = (row("seq = 900", 12), row("seq = 12", 14), row("seq = 14", 900))
+COPY = (
+    "INSERT INTO log SELECT bandit, {}, at, kind, {}, body, digest FROM log WHERE bandit = {{key}}"
+)
+DAMAGE = {
+    "a decision's id renamed": [decision("decision = 'new'", 7)],
+    "an id renamed with its feedback": [
+        decision("decision = 'new'", 7),
+        later("decision = 'new'", 7),
+    ],
+    "an id of another decision": [decision("decision = 'd-9'", 7)],
+    "an empty id": [decision("decision = ''", 7)],
+    "feedback moved": [later("decision = 'd-4'", 5)],
+    "feedback of nobody": [later("decision = 'nobody'", 5)],
+    "a time changed": [row("at = at + 1", 9)],
+    "a time far ahead": [row("at = 1e9", 9)],
+    "a time of minus one": [row("at = -1", 9)],
+    "a kind changed": [later("kind = 'reasons'", 5)],
+    "an unknown kind": [later("kind = 'gossip'", 5)],
+    "a cancellation made a decision": [later("kind = 'decision'", 8, "cancelled")],
+    "a body emptied": [row("body = x''", 9)],
+    "a body of no JSON": [row("body = CAST('boo' AS {blob})", 9)],
+    "a body of another event": [
+        "UPDATE log SET body = (SELECT body FROM log l WHERE l.bandit = {key} AND l.seq = 3) "
+        "WHERE bandit = {key} AND seq = 6"
+    ],
+    "unreadable reasons": [later("body = CAST('[' AS {blob})", 22, "reasons")],
+    "reasons of other kind": [later("body = CAST('{{}}' AS {blob})", 22, "reasons")],
+    "a digest changed": [row("digest = '00'", 9)],
+    "a digest gone": [row("digest = ''", 9)],
+    "the last digest gone": ["UPDATE log SET digest = '' WHERE bandit = {key} AND seq > 100"],
+    "two events swapped": list(SWAPPED),
+    "a gap": [row("seq = 5000", 30)],
+    "an event lost": ["DELETE FROM log WHERE bandit = {key} AND seq = 30"],
+    "the first event lost": ["DELETE FROM log WHERE bandit = {key} AND seq = 1"],
+    "the last event lost": [
+        "DELETE FROM log WHERE bandit = {key} AND seq = "
+        "(SELECT MAX(seq) FROM log WHERE bandit = {key})"
+    ],
+    "all events lost": ["DELETE FROM log WHERE bandit = {key}"],
+    "an event added": [COPY.format(900, "decision") + " AND seq = 30"],
+    "an event added at the end": [
+        COPY.format("(SELECT MAX(seq) + 1 FROM log WHERE bandit = {key})", "decision")
+        + " AND seq = 30"
+    ],
+    "an event of another bandit": [row("bandit = bandit + 1", 30)],
+    "counters of zeros": ["UPDATE counters SET body = x'00' WHERE bandit = {key}"],
+    "counters of another bandit": [
+        "UPDATE counters SET body = (SELECT body FROM counters o WHERE o.bandit <> {key}) "
+        "WHERE bandit = {key}"
+    ],
+    "counters gone": ["DELETE FROM counters WHERE bandit = {key}"],
+    "an older configuration": ["UPDATE counters SET config_version = 1 WHERE bandit = {key}"],
+    "a configuration that does not exist": [
+        "UPDATE counters SET config_version = 9 WHERE bandit = {key}"
+    ],
+    "the configuration gone": ["DELETE FROM configs WHERE bandit = {key} AND number = 2"],
+    "the first configuration gone": ["DELETE FROM configs WHERE bandit = {key} AND number = 1"],
+    "a configuration emptied": ["UPDATE configs SET body = x'' WHERE bandit = {key}"],
+    "a configuration of before": [
+        "UPDATE configs SET body = (SELECT body FROM configs c "
+        "WHERE c.bandit = {key} AND c.number = 1) WHERE bandit = {key} AND number = 2"
+    ],
+    "the original body changed": ["UPDATE bandits SET original = x'7b7d' WHERE key = {key}"],
+    "the bandit renamed": ["UPDATE bandits SET name = 'renamed' WHERE key = {key}"],
+    "the bandit's row gone": ["DELETE FROM bandits WHERE key = {key}"],
+}
+
+
+def is_damaged(store, name="shelf"):
+    """Say whether something is found, by the recount or among the orphans."""
+    with store.view() as view:
+        if view.orphans():
+            return True
+        names = view.names()
+        try:
+            return any(verify(view, one)[1] for one in names)
+        except Exception:
+            return True
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def one_store(request, url_of):
+    opened = open_store(url_of(request.param))
+    opened.blob = "BLOB" if request.param == "sqlite" else "BYTEA"
+    opened.blank = "x'" if request.param == "sqlite" else "'\\x"
+    yield opened
+    opened.close()
+
+
+def written(store, statement):
+    text = statement.replace("{blob}", store.blob).replace("{{}}", "{{{{}}}}")
+    return text.replace("x'", store.blank)
+
+
+@pytest.mark.parametrize("statements", DAMAGE.values(), ids=DAMAGE)
+def test_damage_is_noticed(one_store, clock, statements):
+    lived(one_store, clock)
+    assert not is_damaged(one_store)
+    damage(one_store, *(written(one_store, statement) for statement in statements))
+    assert is_damaged(one_store)
+
+
+def changed_config(store, change):
+    """Write another present configuration, without an event about it."""
+    with store.transaction() as transaction:
+        head = transaction.find("shelf")
+        body = json.loads(zlib.decompress(transaction.config(head.key, head.config_version)))
+        change(body)
+        transaction._run("DELETE FROM configs WHERE bandit = ? AND number = 2", head.key)
+        transaction.add_config(head.key, 2, zlib.compress(json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body["table"]["floors"].__setitem__(0, 0.9),
+        lambda body: body["table"]["weights"].__setitem__(0, 2.0),
+        lambda body: body["table"].update(plays=1),
+        lambda body: body["policy"].update(name="lfg"),
+        lambda body: body["policy"].update(eta=3.0),
+        lambda body: body["feedback"].update(timeout_seconds=1.0),
+        lambda body: body["feedback"].update(default_reward=1.0),
+        lambda body: body["availability"].__setitem__(0, 0.5),
+    ],
+)
+def test_a_present_configuration_that_was_changed_is_noticed(store, clock, change):
+    lived(store, clock)
+    changed_config(store, change)
+    assert is_damaged(store)
+
+
+@pytest.mark.parametrize("what", ["checked", "seq", "latest", "told", "expired", "reward"])
+def test_totals_that_were_changed_are_noticed(store, clock, what):
+    lived(store, clock)
+    with store.transaction() as transaction:
+        head = transaction.find("shelf")
+        counters = unpacked(transaction.counters(head.key))
+        getattr(counters.totals, what)[0] += 40
+        transaction.apply(head.key, head, [], packed(counters))
+    assert is_damaged(store)
+
+
+COMPACTED = {
+    "compacted ids gone": ["DELETE FROM log WHERE bandit = {key} AND decision = 'd-5'"],
+    "a compacted id renamed": [decision("decision = 'new'", 5)],
+    "a compacted time": [decision("at = at + 1", 5)],
+    "an awaiting decision gone": ["DELETE FROM log WHERE bandit = {key} AND decision = 'd-52'"],
+    "an awaiting decision changed": [
+        "UPDATE log SET body = (SELECT body FROM log l WHERE l.bandit = {key} "
+        "AND l.decision = 'd-52' AND l.kind = 'decision') "
+        "WHERE bandit = {key} AND decision = 'd-44'"
+    ],
+    "the compaction gone": ["DELETE FROM compactions WHERE bandit = {key}"],
+    "its counters changed": [
+        "UPDATE compactions SET counters = (SELECT body FROM counters c WHERE c.bandit = {key}) "
+        "WHERE bandit = {key}"
+    ],
+    "its end changed": ["UPDATE compactions SET through = through - 2 WHERE bandit = {key}"],
+    "its digest changed": ["UPDATE compactions SET kept = 'ff' WHERE bandit = {key}"],
+    "its configuration changed": ["UPDATE compactions SET config_version = 1 WHERE bandit = {key}"],
+}
+
+
+@pytest.mark.parametrize("statements", COMPACTED.values(), ids=COMPACTED)
+def test_damage_to_a_compacted_log_is_noticed(one_store, clock, statements):
+    executor = lived(one_store, clock)
+    compact(one_store, "shelf", -1e12, chunk=40)
+    executor.execute([Decide("shelf", "later", None, False)])
+    compact(one_store, "shelf", -1e12, chunk=40)
+    executor.execute([Decide("shelf", "last", None, False)])
+    assert not is_damaged(one_store)
+    damage(one_store, *(written(one_store, statement) for statement in statements))
+    assert is_damaged(one_store)
+
+
+def exported(clock, compacted=False):
+    store = open_store("memory:")
+    lived(store, clock)
+    if compacted:
+        compact(store, "shelf", -1e12)
+    with store.view() as view:
+        return list(export_lines(view, ["shelf"]))
+
+
+def plain(lines):
+    """Return an export as a release without digests would have written it."""
+    documents = [json.loads(line) for line in lines]
+    documents[0]["version"] = 2
+    for counters in (documents[1]["counters"], *(documents[1]["fold"] or ())[2:3]):
+        counters.pop("digest")
+        counters.pop("linked_after")
+        counters["version"] = 1
+    if documents[1]["fold"]:
+        documents[1]["fold"].pop()
+    for document in documents:
+        if "event" in document:
+            document["event"].pop()
+            body = document["event"][4]
+            if '"digest"' in body:
+                own = json.loads(body)
+                own.pop("digest")
+                own.pop("origin")
+                document["event"][4] = json.dumps(own)
+    return documents
+
+
+def events_of(documents, kind):
+    return [d["event"] for d in documents if "event" in d and d["event"][2] == kind]
+
+
+def with_body(event, **changes):
+    event[4] = json.dumps({**json.loads(event[4]), **changes})
+
+
+def doubled_feedback(documents):
+    [first, second, *_] = events_of(documents, "feedback")
+    second[3], second[4] = first[3], first[4]
+
+
+FORGED = {
+    "two decisions of one id": lambda d: events_of(d, "decision")[3].__setitem__(3, "d-0"),
+    "doubled feedback": doubled_feedback,
+    "an id of a megabyte": lambda d: events_of(d, "decision")[-1].__setitem__(3, "x" * 10**6),
+    "an id of two lines": lambda d: events_of(d, "decision")[-1].__setitem__(3, "two\nlines"),
+    "an id of dots": lambda d: events_of(d, "decision")[-1].__setitem__(3, ".."),
+    "a time beyond all times": lambda d: d[10]["event"].__setitem__(1, 1e300),
+    "a time of a word": lambda d: d[10]["event"].__setitem__(1, "now"),
+    "availability of other length": lambda d: d[3].update(availability=[None]),
+    "availability of words": lambda d: d[3].update(availability=["often"] * 3),
+    "availability beyond 1": lambda d: d[3].update(availability=[2.0, None, None]),
+    "broken reasons": lambda d: events_of(d, "reasons")[0].__setitem__(4, "[1]"),
+    "fractional counts": lambda d: d[1]["counters"]["played"].__setitem__(0, 7.5),
+    "negative totals": lambda d: d[1]["counters"].update(told=[-1]),
+    "an arm that was not chosen": lambda d: with_body(
+        events_of(d, "feedback")[0], rewards={"z": 1.0}, counted={"z": 1.0}
+    ),
+    "a reward of two": lambda d: with_body(
+        events_of(d, "feedback")[0], rewards={"a": 2.0}, counted={"a": 2.0}
+    ),
+    "an arm chosen twice": lambda d: with_body(events_of(d, "decision")[0], chosen=[0, 0]),
+    "a wrong round": lambda d: with_body(events_of(d, "decision")[4], round=99),
+    "awake arms of other length": lambda d: with_body(events_of(d, "decision")[1], awake="AAAA"),
+    "another original": lambda d: d[1]["original"].update(plays=1),
+    "checked far ahead": lambda d: d[1]["counters"].update(checked=[10**6]),
+    "a policy that does not exist": lambda d: [
+        d[n].update(policy={"name": "nobody"}) for n in (2, 3)
+    ],
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_only_what_the_server_could_have_written_is_imported(clock, forge):
+    documents = plain(exported(clock))
+    store = open_store("memory:")
+    import_lines(store, [json.dumps(document) for document in documents])
+    assert not is_damaged(store)
+    forge(documents)
+    other = open_store("memory:")
+    with pytest.raises(InputError):
+        import_lines(other, [json.dumps(document) for document in documents])
+    with other.view() as view:
+        assert view.names() == []
+
+
+def test_a_forged_compaction_is_not_imported(clock):
+    documents = plain(exported(clock, compacted=True))
+    import_lines(open_store("memory:"), map(json.dumps, documents))
+    for what in ("latest", "seq"):
+        forged = json.loads(json.dumps(documents))
+        forged[1]["fold"][2][what][0] += 5
+        with pytest.raises(InputError):
+            import_lines(open_store("memory:"), map(json.dumps, forged))
+
+
+def test_a_decision_from_the_future_stops_neither_expiry_nor_compaction(store, clock, monkeypatch):
+    monkeypatch.setattr(store, "now", clock)
+    executor = CommandExecutor(store, now=clock)
+    executor.execute([create("shelf", BODY)])
+    clock.now += 86_400.0
+    executor.execute([Decide("shelf", "ahead", None, False)])
+    clock.now -= 86_400.0
+    executor.execute([Decide("shelf", "now", None, False)])
+    clock.now += 60.0
+    [expired] = executor.execute([ExpireOverdue("shelf", 2, clock.now - 60.0)])
+    assert expired.body == 2
+    assert compact(store, "shelf", 30.0) == 0
+    assert compact(store, "shelf", -1.0) == 2
+    assert not is_damaged(store)
+
+
+def test_feedback_is_expired_though_the_last_decision_is_from_the_future(clock, monkeypatch):
+    from evenhand.service.upkeep.background import OverdueFinder
+
+    store = open_store("memory:")
+    monkeypatch.setattr(store, "now", clock)
+    executor, finder = CommandExecutor(store, now=clock), OverdueFinder(store)
+    executor.execute([create("shelf", BODY)])
+    clock.now += 86_400.0
+    executor.execute([Decide("shelf", "ahead", None, False)])
+    clock.now -= 86_400.0
+    found = []
+    for _ in range(12):
+        clock.now += 10.0
+        for command in finder.commands():
+            found += [answer.body for answer in executor.execute([command])]
+    assert sum(found) == 1
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_forgetting_and_pauses_add_up(store, clock, compacted):
+    executor = CommandExecutor(store, now=clock)
+    body = BanditBody(
+        [ArmBody("a", floor=0.2), ArmBody("b")], 1, {"name": "priced", "half_life": 10.0}
+    )
+    executor.execute([create("shelf", body)])
+
+    def pause(paused):
+        executor.execute([ChangeArm("shelf", "a", ArmChange(paused=paused))])
+
+    def decide(name, count):
+        for number in range(count):
+            executor.execute([Decide("shelf", f"{name}-{number}", None, False)])
+
+    decide("first", 3)
+    for paused in (True, False, True):
+        pause(paused)
+    decide("second", 10)
+    if compacted:
+        compact(store, "shelf", -1e12)
+    pause(False)
+    decide("third", 700)
+    pause(True)
+    pause(False)
+    assert not is_damaged(store)
+    with store.view() as view:
+        lines = list(export_lines(view))
+    other = open_store("memory:")
+    import_lines(other, lines)
+    assert not is_damaged(other)
