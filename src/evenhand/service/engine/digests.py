@@ -18,8 +18,10 @@ from evenhand.service.stores.protocol import Compaction, Event
 SIZE = 16
 # The most events between two digests.
 LINKED = 500
+# What of an event is digested: everything but its digest.
+ROW = len(Event._fields) - 1
 MODULUS = 1 << 8 * SIZE
-encode = msgspec.json.Encoder().encode
+encode = msgspec.msgpack.Encoder().encode
 
 
 class Link(NamedTuple):
@@ -47,7 +49,7 @@ def digest_of(*parts: bytes) -> str:
 
 def chained(previous: str, events: Iterable[Event]) -> str:
     """Return the digest of events that follow a digest."""
-    return digest_of(previous.encode(), encode([_row(event) for event in events]))
+    return digest_of(previous.encode(), encode([event[:ROW] for event in events]))
 
 
 def link_events(previous: str, events: Sequence[Event]) -> list[Event]:
@@ -86,14 +88,10 @@ def follow_chain(link: Link, events: Iterable[Event], last: str) -> Iterator[Eve
 
 def row_number(event: Event) -> int:
     """Return a row as a number; the sum of these does not depend on the order of the rows."""
-    return int(digest_of(encode(_row(event))), 16)
+    return int(digest_of(encode(event[:ROW])), 16)
 
 
 def kept_digest(compaction: Compaction, total: int) -> str:
     """Return the digest of a compaction: the sum of the kept rows, and one of everything."""
     numbers = f"{compaction.through} {compaction.config_version} {total:032x}".encode()
     return f"{total:032x}{digest_of(numbers, compaction.counters)}"
-
-
-def _row(event: Event) -> tuple[int, float, str, str, str]:
-    return event.seq, event.at, event.kind, event.decision, event.body.decode()

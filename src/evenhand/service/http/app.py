@@ -89,7 +89,9 @@ class Service:
 
     async def decode(self, body: bytes, kind: Any) -> Any:
         """Decode the body of a request as a type."""
-        return await self.decode_with(lambda given: decode(given, kind), body)
+        if len(body) <= DECODED_AT_ONCE:
+            return decode(body, kind)
+        return await self._decoder.run(decode, body, kind)
 
     async def decode_with(self, work: Callable[[bytes], Result], body: bytes) -> Result:
         """Decode the body of a request by a function; a large one in a thread."""

@@ -49,19 +49,19 @@ class LimitedProtocol(HttpToolsProtocol):
         self._framing += len(data)
         if self.receiving_since is None:
             self.receiving_since = time.monotonic()
-        super().data_received(data)
+        HttpToolsProtocol.data_received(self, data)
         if self._framing > FRAMING_BYTES:
             self.refuse(TOO_LARGE)
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""
         self._framing -= len(body)
-        super().on_body(body)
+        HttpToolsProtocol.on_body(self, body)
 
     def on_message_complete(self) -> None:
         """Note that a request is complete."""
         self._framing, self.receiving_since = 0, None
-        super().on_message_complete()
+        HttpToolsProtocol.on_message_complete(self)
 
     @property
     def idle(self) -> bool:

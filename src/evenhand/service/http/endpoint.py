@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Self
 from urllib.parse import parse_qs, unquote_to_bytes
 
 from starlette.responses import Response
@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from evenhand.core.checks import is_name
 from evenhand.service.http.live import EventStream
-from evenhand.service.http.operations import ApiRequest, Operation
+from evenhand.service.http.operations import SAFE_HEADERS, ApiRequest, JsonResponse, Operation
 from evenhand.service.http.pools import BodyBudget
 from evenhand.service.problems import ProblemError, bad_input, not_found, server_error
 from evenhand.service.schemas import BANDIT_NAME
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from evenhand.service.http.app import Service
 
 PROBLEM_JSON = "application/problem+json"
-LARGE_BODY = 64_000
-SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+REQUEST, LARGE_BODY = "http.request", 64_000
 log = logging.getLogger(__name__)
 
 
@@ -55,7 +54,8 @@ class Endpoint:
             log.exception("%s %s failed", scope["method"], scope["path"])
             response = problem_response(server_error())
         name = "none" if operation is None else operation.handler.__name__
-        add_safe_headers(response)
+        if type(response) is not JsonResponse:
+            add_safe_headers(response)
         self._service.metrics.request(name, response.status_code, time.perf_counter() - start)
         if scope["method"] == "HEAD" and isinstance(response, EventStream):
             # A stream would not end by itself.
@@ -77,32 +77,24 @@ class Endpoint:
         check_names(scope["path_params"], operation.method)
         given = scope["query_string"]
         query = parse_qs(given.decode("latin-1"), keep_blank_values=True) if given else {}
-        request = ApiRequest(scope["path_params"], query, b"", headers)
+        path, body = scope["path_params"], b""
         if not operation.body:
-            return await self._handled(operation, request, receive)
-        body = RequestBody(service.bodies, service.config.body_bytes)
-        try:
-            request = request._replace(body=await body.read(receive, headers))
-            return await self._handled(operation, request, receive)
-        finally:
-            body.close()
+            return await self._handled(operation, ApiRequest(path, query, body, headers), receive)
+        message = await receive()
+        body = message.get("body", b"")
+        whole = message["type"] == REQUEST and not message.get("more_body", False)
+        if whole and len(body) <= LARGE_BODY:
+            return await self._handled(operation, ApiRequest(path, query, body, headers), receive)
+        with LargeBody(service.bodies, service.config.body_bytes) as large:
+            body = await large.read(message, receive, headers)
+            return await self._handled(operation, ApiRequest(path, query, body, headers), receive)
 
-    async def _handled(
+    def _handled(
         self, operation: Operation, request: ApiRequest, receive: Receive
-    ) -> Response:
+    ) -> Awaitable[Response]:
         """Call the handler; give up reading and computing when the client hangs up."""
         handler = operation.handler(self._service, request)
-        if operation.scope != "read":
-            return await handler
-        handling, gone = asyncio.ensure_future(handler), asyncio.ensure_future(_hung_up(receive))
-        try:
-            await asyncio.wait((handling, gone), return_when=asyncio.FIRST_COMPLETED)
-            if handling.done():
-                return handling.result()
-            raise ProblemError(400, "cut-off", "the connection was closed before the answer")
-        finally:
-            handling.cancel()
-            gone.cancel()
+        return handler if operation.scope != "read" else _unless_hung_up(handler, receive)
 
     def _wrong_method(self, method: str) -> Response:
         allowed = ", ".join(sorted(self._operations))
@@ -144,38 +136,53 @@ def check_utf8(path: bytes) -> None:
         ) from None
 
 
+async def _unless_hung_up(handler: Awaitable[Response], receive: Receive) -> Response:
+    """Wait for a handler; cancel it if the client hangs up."""
+    handling, gone = asyncio.ensure_future(handler), asyncio.ensure_future(_hung_up(receive))
+    try:
+        await asyncio.wait((handling, gone), return_when=asyncio.FIRST_COMPLETED)
+        if handling.done():
+            return handling.result()
+        raise ProblemError(400, "cut-off", "the connection was closed before the answer")
+    finally:
+        handling.cancel()
+        gone.cancel()
+
+
 async def _hung_up(receive: Receive) -> None:
     """Return when the client hangs up."""
-    while (await receive())["type"] != "http.disconnect":
+    while (await receive())["type"] == REQUEST:
         pass
 
 
-class RequestBody:
-    """Reads the body of a request; a large one counts against a budget until it is closed."""
+class LargeBody:
+    """Reads a large body, which counts against a budget as long as the context lasts."""
 
     def __init__(self, budget: BodyBudget, most: int) -> None:
         self._budget, self._most, self._held = budget, most, 0
 
-    async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
-        """Return the body, or raise that it is too large."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._budget.give_back(self._held)
+
+    async def read(
+        self, message: Message, receive: Receive, headers: Mapping[bytes, bytes]
+    ) -> bytes:
+        """Return the body that begins with a message, or raise that it is too large."""
         length = headers.get(b"content-length", b"0")
         self._check(int(length) if length.isdigit() else 0)
-        message = await self._received(receive)
-        body: bytes = message.get("body", b"")
-        if message.get("more_body", False):
-            pieces = bytearray(body)
-            while message.get("more_body", False):
-                self._hold(len(pieces))
-                message = await self._received(receive)
-                pieces += message.get("body", b"")
-            body = bytes(pieces)
-        self._hold(len(body))
-        return body
-
-    def close(self) -> None:
-        """Give back what was taken from the budget."""
-        self._budget.give_back(self._held)
-        self._held = 0
+        body = bytearray()
+        while True:
+            if message["type"] != REQUEST:
+                detail = "the connection was closed before the body ended"
+                raise ProblemError(400, "cut-off", detail)
+            body += message.get("body", b"")
+            self._hold(len(body))
+            if not message.get("more_body", False):
+                return bytes(body)
+            message = await receive()
 
     def _hold(self, size: int) -> None:
         self._check(size)
@@ -187,12 +194,6 @@ class RequestBody:
         if size > self._most:
             detail = f"the body must have at most {self._most} bytes, got {size}"
             raise ProblemError(413, "too-large", detail)
-
-    async def _received(self, receive: Receive) -> Message:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ProblemError(400, "cut-off", "the connection was closed before the body ended")
-        return message
 
 
 def add_safe_headers(response: Response) -> None:

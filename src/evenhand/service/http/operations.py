@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from evenhand.service.http.app import Service
 
 JSON = "application/json"
+# Browsers must not guess types, and caches must not store.
+SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+JSON_HEADERS = ((b"content-type", JSON.encode()), *SAFE_HEADERS)
 encode = msgspec.json.Encoder().encode
 
 
@@ -54,11 +57,17 @@ class ApiRequest(NamedTuple):
         raise bad_input(name, f"a whole number from {least} to {most}", given)
 
 
+class JsonResponse(Response):
+    """A response with a JSON body; its headers are complete, and not computed anew each time."""
+
+    def __init__(self, body: bytes, status: int) -> None:
+        self.body, self.status_code, self.background = body, status, None
+        self.raw_headers = [(b"content-length", b"%d" % len(body)), *JSON_HEADERS]
+
+
 def json_response(body: Any, status: int = 200) -> Response:
     """Return a response with a JSON body; without a body for None."""
-    if body is None:
-        return Response(status_code=status)
-    return Response(encode(body), status, media_type=JSON)
+    return Response(status_code=status) if body is None else JsonResponse(encode(body), status)
 
 
 Handler: TypeAlias = "Callable[[Service, ApiRequest], Awaitable[Response]]"
