@@ -14,7 +14,7 @@ from evenhand.core.choosing import choose
 from evenhand.core.jit import compiled
 from evenhand.core.nature import Awake, Payoffs, draw_awake, draw_rewards
 from evenhand.core.round import StepOptions, draw_samples
-from evenhand.core.state import State
+from evenhand.core.state import NoStatistics, State
 from evenhand.policies.policy import Policy
 from evenhand.simulation.kernel import kernel_for, play_run, run_compiled
 from evenhand.simulation.run import Run, Streams, checkpoints, new_control, streams
@@ -22,6 +22,8 @@ from evenhand.simulation.run import Run, Streams, checkpoints, new_control, stre
 SIZES = ((3, 2, 400_000), (10, 3, 200_000), (100, 10, 20_000), (10_000, 10, 200))
 POLICIES = ("tscsf-b", "priced")
 MOST = 1.5
+
+NONE = NoStatistics()
 
 
 def draws(
@@ -40,7 +42,7 @@ def draws(
         here = present[: draw_awake(present, awake, now, given.availability)]
         draw_rewards(rewards, payoffs, now, given.rewards)
         if here.size > plays:
-            draw_samples(samples, here, state, options, given.policy)
+            draw_samples(samples, here, state, NONE, options, given.policy)
         total += rewards[0] + samples[0]
     return total
 

@@ -131,6 +131,9 @@ class Environment:
     ) -> None:
         if not isinstance(problem, Problem):
             fail("problem", "a Problem", problem)
+        if problem.features:
+            rule = "without features: contexts are for agents, and are not simulated"
+            fail("problem of an environment", rule, ", ".join(problem.features))
         if not isinstance(rewards, Rewards | None):
             fail("rewards", "Bernoulli(), Beta(concentration) or Recorded(table)", rewards)
         if not isinstance(availability, Availability):

@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, frozen
-from evenhand.core.checks import WEIGHT, check_names, check_per_arm, check_whole, fail
+from evenhand.core.checks import (
+    WEIGHT,
+    Limits,
+    check_known,
+    check_names,
+    check_number,
+    check_per_arm,
+    check_whole,
+    fail,
+)
 from evenhand.core.state import ProblemArrays
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
+from evenhand.features import Features
 
 __all__ = ["Problem"]
+
+_COUNT = Limits(0.0, 1e12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +47,12 @@ class Problem:
     floors
         Promised long-run fraction of rounds in which the arm is played (k_i), in [0, 1]: one for
         each arm, a number for all, or a mapping from names (others have 0).
+    features
+        What is known of a round before deciding, see :class:`~evenhand.Features`; every decision
+        has a context then.
+    priors
+        What is known of rewards before the first one: a mapping from names to ``(mean, count)``,
+        as if so many rewards of that mean had been seen.
 
     Examples
     --------
@@ -44,15 +63,26 @@ class Problem:
     array([0. , 0.6, 0. ])
     >>> Problem.from_toml(problem.to_toml()) == problem
     True
+    >>> personal = Problem(["news", "arts"], plays=1, features={"age": (0, 100)})
+    >>> personal.features.encode({"age": 75})
+    array([1. , 0.5])
     """
 
     arms: tuple[str, ...]
     plays: int
     weights: Floats
     floors: Floats
+    features: Features
+    priors: dict[str, tuple[float, float]]
 
     def __init__(
-        self, arms: Iterable[str] | int, plays: int, weights: object = 1.0, floors: object = 0.0
+        self,
+        arms: Iterable[str] | int,
+        plays: int,
+        weights: object = 1.0,
+        floors: object = 0.0,
+        features: object = (),
+        priors: object = (),
     ) -> None:
         if isinstance(arms, Integral):
             arms = [str(1 + i) for i in range(check_whole("arms", arms, least=1))]
@@ -67,10 +97,19 @@ class Problem:
         weights = check_per_arm("weight", arms, weights, WEIGHT, missing=1.0)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "floors", check_per_arm("floor", arms, floors, missing=0.0))
+        declared = features if isinstance(features, Features) else Features(features)
+        object.__setattr__(self, "features", declared)
+        object.__setattr__(self, "priors", _check_priors(arms, priors))
 
     @classmethod
     def of_arms_left(
-        cls, arms: Sequence[str], plays: int, weights: object, floors: object
+        cls,
+        arms: Sequence[str],
+        plays: int,
+        weights: object,
+        floors: object,
+        features: object = (),
+        priors: object = (),
     ) -> Problem:
         """Return the problem of the arms that take part now: as others retired, maybe fewer.
 
@@ -78,9 +117,25 @@ class Problem:
         2
         """
         plays = check_whole("plays", plays, least=1)
-        problem = cls(arms, min(plays, len(arms)), weights, floors)
+        problem = cls(arms, min(plays, len(arms)), weights, floors, features, priors)
         object.__setattr__(problem, "plays", plays)
         return problem
+
+    def with_arms(
+        self,
+        arms: Sequence[str],
+        weights: object,
+        floors: object,
+        priors: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    ) -> Problem:
+        """Return the problem with other arms; those that stay keep their priors.
+
+        >>> Problem(["a", "b"], plays=1).with_arms(["b"], 2.0, 0.0).weights
+        array([2.])
+        """
+        known = {**self.priors, **priors}
+        kept = {arm: known[arm] for arm in arms if arm in known}
+        return self.of_arms_left(arms, self.plays, weights, floors, self.features, kept)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -89,13 +144,21 @@ class Problem:
             and self.plays == other.plays
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.floors, other.floors)
+            and self.features == other.features
+            and self.priors == other.priors
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
-        return Problem.of_arms_left, (self.arms, self.plays, self.weights, self.floors)
+        given = self.arms, self.plays, self.weights, self.floors, self.features, self.priors
+        return Problem.of_arms_left, given
+
+    @staticmethod
+    def check_prior(arm: str, given: object) -> tuple[float, float]:
+        """Return the prior of one arm, or raise InputError."""
+        return _check_prior(arm, given)
 
     @property
     def arrays(self) -> ProblemArrays:
@@ -114,7 +177,10 @@ class Problem:
 
     @classmethod
     def from_toml(cls, text: str) -> Problem:
-        """Read ``plays`` and the ``[[arms]]`` tables (name, floor, weight) of a TOML text."""
+        """Read ``plays``, ``[features]`` and the ``[[arms]]`` tables of a TOML text.
+
+        An arm has a name, and may have a floor, a weight and a prior.
+        """
         table = parse_toml(text)
         return cls.from_arms(table, arm_tables(table, ARM_KEYS))
 
@@ -128,11 +194,13 @@ class Problem:
             table["plays"],
             weights=[arm.get("weight", 1.0) for arm in arms],
             floors=[arm.get("floor", 0.0) for arm in arms],
+            features=table.get("features", {}),
+            priors={arm["name"]: arm["prior"] for arm in arms if "prior" in arm},
         )
 
     def to_toml(self) -> str:
         """Write the problem so that :meth:`from_toml` gives it back exactly."""
-        lines = [f"plays = {self.plays}"]
+        lines = [f"plays = {self.plays}", *self.features.to_toml()]
         for arm, weight, floor in zip(self.arms, self.weights, self.floors, strict=True):
             lines += [
                 "",
@@ -141,4 +209,27 @@ class Problem:
                 f"floor = {float(floor)!r}",
                 f"weight = {float(weight)!r}",
             ]
+            if arm in self.priors:
+                lines.append(f"prior = {list(self.priors[arm])!r}")
         return "\n".join(lines) + "\n"
+
+
+def _check_priors(arms: Sequence[str], given: object) -> dict[str, tuple[float, float]]:
+    """Return what is known of arms before the first reward, or raise InputError.
+
+    >>> _check_priors(("a", "b"), {"b": [0.3, 20]})
+    {'b': (0.3, 20.0)}
+    """
+    given = {} if given == () else given
+    if not isinstance(given, Mapping):
+        fail("priors", "a mapping from arms to (mean, count)", given)
+    check_known("arm with a prior", given, arms)
+    return {arm: _check_prior(arm, given[arm]) for arm in arms if arm in given}
+
+
+def _check_prior(arm: str, given: object) -> tuple[float, float]:
+    """Return the prior of one arm, or raise InputError."""
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        fail(f"prior of arm {arm!r}", "(mean, count)", given)
+    mean = check_number(f"mean of the prior of arm {arm!r}", given[0])
+    return mean, check_number(f"count of the prior of arm {arm!r}", given[1], _COUNT)

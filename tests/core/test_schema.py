@@ -60,7 +60,7 @@ def test_lists_come_back_exactly_and_damage_is_found(memory):
     again = schema.from_lists(Memory, lists, 3)
     assert [array.tolist() for array in again] == [array.tolist() for array in memory]
     for wrong, words in (
-        ({"seen": [1.0, 2.0]}, "seen has 2 entries, not 3"),
+        ({"seen": [1.0, 2.0]}, r"seen is of shape \(2,\), not \(3,\)"),
         ({"seen": [1.0, 2.0, np.inf]}, "finite numbers"),
         ({"clock": [1.5]}, "of its type"),
     ):

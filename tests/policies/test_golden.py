@@ -42,7 +42,7 @@ class Script:
 def score_awake(policy, scores, awake, state, problem, constants, memory, script):
     """Draw samples if the policy wants them, and score."""
     samples = np.empty(awake.size)
-    draw_samples(samples, awake, state, policy.options, script)
+    draw_samples(samples, awake, state, None, policy.options, script)
     view = DecisionView(awake, samples, state, problem)
     policy.score(scores, view, constants, memory, script)
 

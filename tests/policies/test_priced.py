@@ -77,7 +77,7 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     state.feedbacks[:] = [10**9] * 3
     state.reward_sums[:] = [0.4e9, 0.5e9, 0.7e9]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.arrays, np.inf, memory)
+    refresh_prices(state, problem.arrays, None, np.inf, memory)
     assert memory.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
     assert memory.refresh[0] == 1_100
 
@@ -89,7 +89,7 @@ def test_its_values_are_posterior_means_times_weights():
     state.rounds[0] = 10
     state.awake_counts[:], state.feedbacks[:], state.reward_sums[:] = [10, 10], [0, 2], [0, 2]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.arrays, np.inf, memory)
+    refresh_prices(state, problem.arrays, None, np.inf, memory)
     assert memory.prices == pytest.approx([1.25, 0.0])
 
 

@@ -181,9 +181,11 @@ def test_parameters_as_plain_data_have_a_word_for_infinity():
 def test_defaults_are_those_that_the_documentation_names():
     every = {"exploration": 0.0, "eta": 10.0}
     assert make_policy("cl-sg").parameters() == {**every, "surplus": math.inf, "gamma": 1.0}
-    assert make_policy("lfg").parameters() == {**every, "surplus": 0.0}
+    beliefs = {"belief": "auto", "width": "auto", "ridge": 1.0}
+    assert make_policy("lfg").parameters() == {**every, "surplus": 0.0, **beliefs}
     assert make_policy("thompson").parameters() == {
         "exploration": 0.0,
+        **beliefs,
         "rewards": "fractional",
         "half_life": float("inf"),
     }

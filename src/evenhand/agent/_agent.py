@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evenhand.agent import _snapshot as snapshot
 from evenhand.agent._decision_log import DecisionLog
-from evenhand.agent._deltas import Deltas, added, check_deltas, difference
-from evenhand.core.arrays import Integers, Masks
+from evenhand.agent._deltas import (
+    Deltas,
+    Sums,
+    added,
+    carried_sums,
+    check_deltas,
+    copied_sums,
+    difference,
+)
+from evenhand.agent._history import history_rows
+from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.core.checks import brief, check_number, check_whole, fail
 from evenhand.core.round import begin_epoch
-from evenhand.core.schema import carried, copied
 from evenhand.errors import FeedbackError, InputError, SnapshotError
-from evenhand.learner.arm_table import kept_arms
 from evenhand.learner.awake import awake_indices, packed
 from evenhand.learner.decision import (
     Decision,
@@ -31,6 +39,18 @@ from evenhand.learner.learner import Learner
 from evenhand.learner.reasons import reasons
 from evenhand.policies import Policy
 from evenhand.problem import Problem
+
+# Half the width of the middle 95% of a normal distribution, in standard deviations.
+MIDDLE = 1.959963984540054
+Context: TypeAlias = Mapping[str, Any] | Sequence[float] | Floats | None
+
+
+class Coefficient(NamedTuple):
+    """A coefficient of a regression: its mean, and the middle 95% of its posterior."""
+
+    mean: float
+    low: float
+    high: float
 
 
 class Agent:
@@ -85,7 +105,7 @@ class Agent:
         self._log = DecisionLog(check_whole("log_size", log_size, least=1))
         self._lock = threading.RLock()
         # As much of the state as other agents know already, and what came from them too early.
-        self._base = copied(self._learner.state)
+        self._base = copied_sums(self._sums)
         self._early: list[Deltas] = []
 
     @property
@@ -109,7 +129,11 @@ class Agent:
         return self._learner.engine.compiled
 
     def ask(
-        self, awake: Iterable[str] | Iterable[int] | Masks | None = None, *, explain: bool = False
+        self,
+        awake: Iterable[str] | Iterable[int] | Masks | None = None,
+        *,
+        context: Context = None,
+        explain: bool = False,
     ) -> Decision:
         """Decide which of the awake arms to play in this round.
 
@@ -120,19 +144,23 @@ class Agent:
         awake
             Names of arms, their indices in ``problem.arms``, or a mask with one truth value for
             each; left out, all of them. Paused arms never are.
+        context
+            What is known of this round: a mapping from the problem's features to values, or an
+            array of numbers in their order. Left out if the problem has no features.
         explain
             Whether the decision has reasons; computing probabilities is slow.
         """
         with self._lock:
             learner, table = self._learner, self._learner.table
             here = table.everyone if awake is None else awake_indices(table, awake)
-            before = (learner.view(here), copied(learner.engine.memory)) if explain else None
-            drawn = learner.decide(here)
+            known = learner.encode(context)
+            before = learner.before(here, known) if explain else None
+            drawn = learner.decide(here, known)
             indices, owed, *_ = drawn
             arms = table.problem.arms
             chosen = tuple([arms[index] for index in indices.tolist()])
             bits = None if awake is None else packed(here, table)
-            record = learner.record(indices, owed, bits, chosen)
+            record = learner.record(indices, owed, bits, chosen, known)
             self._log.add(record)
             basis = None if before is None else learner.basis(*before, drawn)
         if basis is not None:
@@ -229,22 +257,31 @@ class Agent:
             )
         return record.reasons
 
-    def join(self, name: str | Iterable[str], *, floor: object = 0.0, weight: object = 1.0) -> None:
+    def join(
+        self,
+        name: str | Iterable[str],
+        *,
+        floor: object = 0.0,
+        weight: object = 1.0,
+        prior: tuple[float, float] | None = None,
+    ) -> None:
         """Add an arm, or many; their debts count from now on.
 
         One floor and one weight stand for all of many, or there is a list with one for each.
+        ``prior`` is ``(mean, count)``: as if so many rewards of that mean had been seen.
         """
         with self._lock:
             before = self.problem.arms
-            self._learner.join(name, floor, weight)
-            self._base = carried(self._base, kept_arms(before, self.problem.arms))
+            self._learner.join(name, floor, weight, prior)
+            self._base = carried_sums(self._base, before, self.problem.arms)
+            self._base.know_priors(self._sums, before, self.problem.arms)
 
     def retire(self, name: str | Iterable[str]) -> None:
         """Remove an arm, or many; pending feedback on them will be ignored."""
         with self._lock:
             before = self.problem.arms
             self._learner.retire(name)
-            self._base = carried(self._base, kept_arms(before, self.problem.arms))
+            self._base = carried_sums(self._base, before, self.problem.arms)
 
     def change(
         self, name: str | Iterable[str], *, floor: object = None, weight: object = None
@@ -271,8 +308,8 @@ class Agent:
         """Resume a paused arm, or many."""
         with self._lock:
             counted = self._learner.resume(name)
-            begin_epoch(self._base, int(self._learner.state.epoch[0]))
-            self._base.awake_counts[:] += counted
+            begin_epoch(self._base.state, int(self._learner.state.epoch[0]))
+            self._base.state.awake_counts[:] += counted
 
     def debts(self) -> dict[str, float]:
         """Return how many plays each arm is behind; 0 if it is ahead."""
@@ -298,6 +335,46 @@ class Agent:
         with self._lock:
             return self.problem.by_arm(self._learner.rates())
 
+    def coefficients(self) -> dict[str, dict[str, Coefficient]]:
+        """Return the coefficient of each number of an encoded context, by arm.
+
+        Of the linear belief they are in rewards, of the logistic one in log-odds; a number is
+        scaled to [-1, 1], yes and no are 1 and -1, and a category is 1 if it is the one.
+
+        Raises
+        ------
+        InputError
+            If the belief is no regression.
+        """
+        with self._lock:
+            columns = self.problem.features.columns
+            means, deviations = self._learner.coefficients()
+        return {
+            arm: {
+                column: Coefficient(mean, mean - MIDDLE * far, mean + MIDDLE * far)
+                for column, mean, far in zip(columns, own, wide, strict=True)
+            }
+            for arm, own, wide in zip(
+                self.problem.arms, means.tolist(), deviations.tolist(), strict=True
+            )
+        }
+
+    def learn_history(self, frame: object) -> int:
+        """Learn rewards that no decision of this agent was made for; return how many.
+
+        Clock, plays and debts stay as they are. All rows are checked before the first is learned.
+
+        Parameters
+        ----------
+        frame
+            A polars or pandas frame, or a list of mappings, with ``arm`` and ``reward`` and, if the
+            problem has features, a column for each of them, or one with the ``context``.
+        """
+        with self._lock:
+            rows = history_rows(frame, self.problem)
+            self._learner.learn_history(rows)
+        return len(rows)
+
     def deltas(self) -> Deltas:
         """Return what this agent has seen since it last said so, for others to :meth:`apply`.
 
@@ -309,9 +386,9 @@ class Agent:
         """
         with self._lock:
             self._check_sums()
-            state, half_life = self._learner.state, self._learner.options.half_life
-            found = difference(self.problem.arms, half_life, state, self._base)
-            self._base = copied(state)
+            half_life = self._learner.options.half_life
+            found = difference(self.problem.arms, half_life, self._sums, self._base)
+            self._base = copied_sums(self._sums)
             return found
 
     def apply(self, deltas: Deltas) -> None:
@@ -328,9 +405,8 @@ class Agent:
         with self._lock:
             self._check_sums()
             arms, half_life = self.problem.arms, self._learner.options.half_life
-            checked = check_deltas(deltas, arms, half_life)
-            states = self._learner.state, self._base
-            self._early = added([*self._early, checked], states, arms)
+            checked = check_deltas(deltas, arms, half_life, self._sums)
+            self._early = added([*self._early, checked], (self._sums, self._base), arms)
             self._learner.settle_debts()
 
     def snapshot(self) -> str:
@@ -345,6 +421,7 @@ class Agent:
                     learner.state,
                     self._base,
                     learner.engine.memory,
+                    learner.belief,
                     self._early,
                     self._log,
                     learner.rng,
@@ -359,7 +436,7 @@ class Agent:
             agent = cls(parts.table.problem, parts.policy, horizon=parts.horizon, compiled=compiled)
         except InputError as error:
             raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
-        agent._learner.adopt(parts.table, parts.state, parts.memory)
+        agent._learner.adopt(parts.table, parts.state, parts.memory, parts.belief)
         agent._learner.rng, agent._learner.decisions = parts.rng, parts.log.latest
         agent._base, agent._early, agent._log = parts.base, parts.early, parts.log
         return agent
@@ -368,7 +445,7 @@ class Agent:
         """Learn all rewards of a decision, if its arms are as they were and the rewards right."""
         if record.table is not self._learner.table:
             return False
-        if not self._learner.learn(record.indices, rewards, record.time):
+        if not self._learner.learn(record.indices, rewards, record.time, record.context):
             return False
         record.rewards = list(map(float, rewards))
         return True
@@ -387,13 +464,19 @@ class Agent:
         else:
             position = self._learner.table.position
             indices = np.array([position[arm] for arm in learned], dtype=np.int64)
-        self._learner.learn(indices, [news[arm] for arm in learned], record.time)
+        told = [news[arm] for arm in learned]
+        self._learner.learn(indices, told, record.time, record.context)
         if news and not record.end:
             record.tell(news)
         ignored = tuple(arm for arm in news if arm not in learned)
         return Receipt(decision_id, learned, repeated, ignored)
 
+    @property
+    def _sums(self) -> Sums:
+        """Everything that adds up over decisions and feedback."""
+        return Sums(self._learner.state, self._learner.belief)
+
     def _check_sums(self) -> None:
-        if not self.policy.adds_up:
-            rule = "one whose state adds up: with an infinite surplus"
+        if not self._learner.adds_up:
+            rule = "one whose state adds up: with an infinite surplus, and not the logistic belief"
             fail("policy of an agent that exchanges deltas", rule, self.policy.label())

@@ -49,6 +49,7 @@ def log_columns(log: DecisionLog, table: ArmTable) -> dict[str, Any]:
         "awake": b64encode(b"".join(e.awake or b"" for e in records)).decode(),
         "owed": pack([e.before is not None for e in records], np.int64),
         "before": pack(np.concatenate([np.empty(0), *owed]), np.float64),
+        "contexts": pack([e.context for e in records if e.context is not None], np.float64),
         "reasons": {
             e.number: [astuple(reason) for reason in e.reasons]
             for e in records
@@ -92,6 +93,7 @@ def log_from(columns: dict[str, Any], table: ArmTable) -> DecisionLog:
     records = list(log.records.values())
     _put_awake(columns, records)
     _put_before(columns, records, before)
+    _put_contexts(columns, records, len(table.problem.features.columns))
     for key, lines in columns["reasons"].items():
         log.records[int(key)].reasons = tuple(Reason(*line) for line in lines)
     return log
@@ -144,6 +146,17 @@ def _put_awake(columns: dict[str, Any], records: list[DecisionRecord]) -> None:
                 raise ValueError("awake arms of decisions must be among the arms")
     if at != len(bits):
         raise ValueError(f"awake arms of decisions fill {len(bits)} bytes instead of {at}")
+
+
+def _put_contexts(columns: dict[str, Any], records: list[DecisionRecord], features: int) -> None:
+    """Give decisions their contexts, which all of them have, or none."""
+    numbers = unpack(columns.get("contexts", ""), np.float64)
+    if not numbers.size:
+        return
+    if numbers.size != len(records) * features or not np.all(np.isfinite(numbers)):
+        raise ValueError(f"{numbers.size} numbers for contexts of {len(records)} decisions")
+    for context, record in zip(numbers.reshape(-1, features), records, strict=True):
+        record.context = context
 
 
 def _put_before(columns: dict[str, Any], records: list[DecisionRecord], before: Any) -> None:

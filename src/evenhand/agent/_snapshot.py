@@ -12,19 +12,19 @@ import numpy as np
 
 from evenhand.agent._columns import log_columns, log_from
 from evenhand.agent._decision_log import DecisionLog
-from evenhand.agent._deltas import ROUNDING, Deltas, check_deltas
+from evenhand.agent._deltas import ROUNDING, Deltas, Sums, check_deltas
 from evenhand.core.arrays import Random
 from evenhand.core.checks import fail
 from evenhand.core.forms import Form
-from evenhand.core.schema import fields_of, from_lists, to_lists
+from evenhand.core.schema import carried, fields_of, from_lists, to_lists
 from evenhand.core.state import State
 from evenhand.errors import InputError, SnapshotError
 from evenhand.learner.arm_table import ArmTable
 from evenhand.learner.stored import table_columns, table_from
 from evenhand.policies import Policy, make_policy, registered_policies
-from evenhand.policies.policy import plain
 
-FORM = Form("evenhand agent", 5)
+# Version 5 has neither contexts nor beliefs beside the state.
+FORM = Form("evenhand agent", 6, {5: lambda old: {**old, "belief": {}, "exchanged_belief": {}}})
 
 
 class SnapshotParts(NamedTuple):
@@ -34,8 +34,9 @@ class SnapshotParts(NamedTuple):
     horizon: int | None
     table: ArmTable
     state: State
-    base: State
+    base: Sums
     memory: Any
+    belief: Any
     early: list[Deltas]
     log: DecisionLog
     rng: Random
@@ -48,12 +49,14 @@ def write(parts: SnapshotParts) -> str:
         fail("policy of an agent to snapshot", "a registered one", policy.name)
     document = FORM.write(
         {
-            "policy": {"name": policy.name, "parameters": plain(policy.parameters())},
+            "policy": {"name": policy.name, "parameters": policy.described()},
             "horizon": parts.horizon,
             "table": table_columns(parts.table),
             "state": to_lists(parts.state),
-            "exchanged": to_lists(parts.base),
+            "exchanged": to_lists(parts.base.state),
             "memory": to_lists(parts.memory),
+            "belief": to_lists(parts.belief),
+            "exchanged_belief": to_lists(parts.base.belief),
             "early": [_plain(deltas) for deltas in parts.early],
             "log": log_columns(parts.log, parts.table),
             "random": parts.rng.bit_generator.state,
@@ -110,13 +113,21 @@ def _parts_from(document: dict[str, Any]) -> SnapshotParts:
             raise ValueError(f"{field.name} must be at least 0")
     if np.any(state.reward_sums > np.maximum(state.feedbacks, 0.0) + ROUNDING):
         raise ValueError("reward_sums exceed feedbacks")
-    base = from_lists(State, document["exchanged"], arms)
-    memory = policy.new_memory(arms)
-    if fields_of(policy.memory):
-        memory = from_lists(policy.memory, document["memory"], arms)
-    early = [_deltas(line) for line in document["early"]]
+    resolved, features = policy.resolved(table.problem), len(table.problem.features.columns)
+    belief = resolved.known.start(arms, features)
+    exchanged = belief
+    if resolved.known.regresses:
+        kind = resolved.known.statistics
+        belief = from_lists(kind, document["belief"], arms, features)
+        exchanged = from_lists(kind, document["exchanged_belief"], arms, features)
+    base = Sums(from_lists(State, document["exchanged"], arms), exchanged)
+    memory = resolved.new_memory(arms, features)
+    if fields_of(resolved.memory_kind):
+        memory = from_lists(resolved.memory_kind, document["memory"], arms, features)
+    early = [_deltas(line, Sums(state, belief)) for line in document["early"]]
     log = log_from(document["log"], table)
-    return SnapshotParts(policy, document["horizon"], table, state, base, memory, early, log, rng)
+    given = table, state, base, memory, belief, early, log, rng
+    return SnapshotParts(policy, document["horizon"], *given)
 
 
 def _plain(deltas: Deltas) -> dict[str, Any]:
@@ -125,7 +136,14 @@ def _plain(deltas: Deltas) -> dict[str, Any]:
     return {"arms": deltas.arms, "half_life": half_life, "epoch": deltas.epoch, "sums": sums}
 
 
-def _deltas(line: dict[str, Any]) -> Deltas:
+def _deltas(line: dict[str, Any], mine: Sums) -> Deltas:
+    """Return deltas; of other arms, if these have changed since."""
     arms, half_life = tuple(line["arms"]), float(line["half_life"])
     sums = {name: np.array(column) for name, column in line["sums"].items()}
-    return check_deltas(Deltas(arms, half_life, int(line["epoch"]), sums), arms, half_life)
+    theirs = Sums(*(_like(kind, len(arms)) for kind in mine))
+    return check_deltas(Deltas(arms, half_life, int(line["epoch"]), sums), arms, half_life, theirs)
+
+
+def _like(kind: Any, arms: int) -> Any:
+    """Return arrays as some are, of another number of arms."""
+    return carried(kind, np.full(arms, -1)) if fields_of(type(kind)) else kind

@@ -42,6 +42,12 @@ class StepOptions(NamedTuple):
         The probability with which the plays are drawn uniformly from the awake arms.
     tightening
         By ``tightening / sqrt(t)`` of its floor a debt grows faster in round t.
+    width
+        By what factor samples of a regression are wider than its posterior.
+    ridge
+        The precision that a regression begins with.
+    optimistic
+        Whether the samples of a regression are upper bounds, ``width`` standard deviations up.
     """
 
     surplus: float = math.inf
@@ -50,6 +56,9 @@ class StepOptions(NamedTuple):
     half_life: float = math.inf
     exploration: float = 0.0
     tightening: float = 0.0
+    width: float = 1.0
+    ridge: float = 1.0
+    optimistic: bool = False
 
 
 def play_round(
@@ -63,6 +72,7 @@ def play_round(
     options: StepOptions,
     constants: Any,
     memory: Any,
+    belief: Any,
     rng: Random,
 ) -> int:
     """Play a round: write the arms to play into ``chosen``, advance, return how many they are.
@@ -70,9 +80,10 @@ def play_round(
     With no more awake arms than plays nothing is drawn or scored: all of them are chosen. If
     ``choose`` returns -1 the choice is left open, and nothing advances.
     """
+    notice(awake, memory, belief)
     if awake.size > problem.plays and not explore(scores, awake, options, rng):
-        draw_samples(samples, awake, state, options, rng)
-        score(scores, DecisionView(awake, samples, state, problem), constants, memory, rng)
+        draw_samples(samples, awake, state, belief, options, rng)
+        score(scores, DecisionView(awake, samples, state, problem, belief), constants, memory, rng)
     count = choose(chosen, awake, scores, scratch, problem.plays, rng)
     keep_debts(scratch, state, chosen, count)
     if count >= 0:
@@ -82,6 +93,10 @@ def play_round(
 
 def score(scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: Random) -> None:
     """Leave the scores as they are; a policy's own function stands in for this one."""
+
+
+def notice(awake: Integers, memory: Any, belief: Any) -> None:
+    """Take no notice of who is awake; a policy's own function may stand in for this one."""
 
 
 def keep_debts(scratch: Floats, state: State, chosen: Integers, count: int) -> None:
@@ -100,7 +115,7 @@ def never(scores: Floats, awake: Integers, options: StepOptions, rng: Random) ->
 
 
 def given_samples(
-    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: Random
+    samples: Floats, awake: Integers, state: State, belief: Any, options: StepOptions, rng: Random
 ) -> None:
     """Leave the samples as they are."""
 
@@ -115,7 +130,7 @@ def explore(scores: Floats, awake: Integers, options: StepOptions, rng: Random) 
 
 
 def draw_samples(
-    samples: Floats, awake: Integers, state: State, options: StepOptions, rng: Random
+    samples: Floats, awake: Integers, state: State, belief: Any, options: StepOptions, rng: Random
 ) -> None:
     """Draw theta_i of every awake arm from its Beta posterior, if the policy wants samples."""
     if not options.sampled:
@@ -225,6 +240,9 @@ def flipped(reward: float, rng: Random) -> float:
 
 
 @cache
-def round_of(score: Callable[..., None], **given: Any) -> Callable[..., int]:
+def round_of(
+    score: Callable[..., None], notice: Callable[..., None] = notice, **given: Any
+) -> Callable[..., int]:
     """Return :func:`play_round` with a policy's scores in it; ``given`` replaces other steps."""
-    return interpreted(inlined(play_round, "score", score), **given)
+    noticing = inlined(play_round, "notice", notice)
+    return interpreted(inlined(noticing, "score", score), **given)

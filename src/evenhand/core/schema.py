@@ -11,6 +11,7 @@ New states, copies, other arms, JSON, bytes and blocks for machine code are deri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +21,8 @@ import numpy as np
 
 from evenhand.core.arrays import Integers
 
-Axis: TypeAlias = Literal["one", "arm"] | Callable[[int], int]
+Axis: TypeAlias = Literal["one", "arm", "feature"]
+Shape: TypeAlias = Axis | Callable[[int], int] | tuple[Axis | int, ...]
 Kind = TypeVar("Kind", bound=tuple[Any, ...])
 
 
@@ -31,8 +33,9 @@ class Column:
     Parameters
     ----------
     axis
-        What it has one entry of: ``"arm"``, ``"one"`` for a single number in all, or a function
-        from the number of arms to the number of entries.
+        What it has one entry of: ``"arm"``, ``"feature"`` (a number of an encoded context),
+        ``"one"`` for a single number in all, a function from the number of arms to the number of
+        entries, or several of these, and numbers, for a table.
     adds_up
         Whether it is a sum over decisions and feedback, in any order.
     fades
@@ -41,7 +44,7 @@ class Column:
         Whether it can be recomputed from the rest: snapshots keep it, counters do not.
     """
 
-    axis: Axis = "arm"
+    axis: Shape = "arm"
     adds_up: bool = False
     fades: bool = False
     derived: bool = False
@@ -54,10 +57,20 @@ class Field(NamedTuple):
     dtype: np.dtype[Any]
     column: Column
 
-    def size(self, arms: int) -> int:
-        """Return how many entries it has."""
+    def shape(self, arms: int, features: int = 1) -> tuple[int, ...]:
+        """Return how many entries it has along each axis."""
         axis = self.column.axis
-        return axis(arms) if callable(axis) else {"one": 1, "arm": arms}[axis]
+        if callable(axis):
+            return (axis(arms),)
+        sizes = {"one": 1, "arm": arms, "feature": features}
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        return tuple(part if isinstance(part, int) else sizes[part] for part in axes)
+
+    @property
+    def follows_arms(self) -> bool:
+        """Whether it has something of each arm, first of all."""
+        axis = self.column.axis
+        return axis == "arm" or (isinstance(axis, tuple) and axis[0] == "arm")
 
 
 def fields_of(kind: Any) -> tuple[Field, ...]:
@@ -91,10 +104,9 @@ def names_of(kind: Any, **wanted: bool) -> tuple[str, ...]:
     )
 
 
-def new(kind: type[Kind], arms: int) -> Kind:
+def new(kind: type[Kind], arms: int, features: int = 1) -> Kind:
     """Return a state of zeros."""
-    arrays = {field.name: np.zeros(field.size(arms), field.dtype) for field in fields_of(kind)}
-    return kind(**arrays)
+    return kind(**{f.name: np.zeros(f.shape(arms, features), f.dtype) for f in fields_of(kind)})
 
 
 def copied(arrays: Kind) -> Kind:
@@ -111,11 +123,13 @@ def carried(arrays: Kind, kept: Integers) -> Kind:
     found, old = {}, kept >= 0
     for field in fields_of(type(arrays)):
         before = getattr(arrays, field.name)
-        after = found[field.name] = np.zeros(field.size(kept.size), field.dtype)
-        if field.column.axis == "arm":
-            after[old] = before[kept[old]]
-        elif field.column.axis == "one":
-            after[:] = before
+        if field.follows_arms:
+            found[field.name] = np.zeros((kept.size, *before.shape[1:]), field.dtype)
+            found[field.name][old] = before[kept[old]]
+        elif field.column.axis in ("one", "feature"):
+            found[field.name] = before.copy()
+        else:
+            found[field.name] = np.zeros(field.shape(kept.size), field.dtype)
     return arrays._replace(**found)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -125,14 +139,20 @@ def to_lists(arrays: tuple[Any, ...]) -> dict[str, list[Any]]:
 
 
 def from_lists(
-    kind: type[Kind], lists: Mapping[str, Any], arms: int, *, lowest: float = -np.inf
+    kind: type[Kind],
+    lists: Mapping[str, Any],
+    arms: int,
+    features: int = 1,
+    *,
+    lowest: float = -np.inf,
 ) -> Kind:
     """Return the state that :func:`to_lists` wrote."""
     found = {}
     for field in fields_of(kind):
         array = np.array(lists[field.name], dtype=field.dtype)
-        if array.shape != (field.size(arms),):
-            raise ValueError(f"{field.name} has {array.size} entries, not {field.size(arms)}")
+        shape = field.shape(arms, features)
+        if array.shape != shape:
+            raise ValueError(f"{field.name} is of shape {array.shape}, not {shape}")
         if array.tolist() != lists[field.name] or not np.all(np.isfinite(array)):
             raise ValueError(f"{field.name} must be made of finite numbers of its type")
         if np.any(array < lowest):
@@ -150,16 +170,16 @@ def to_bytes(arrays: tuple[Any, ...]) -> bytes:
     )
 
 
-def from_bytes(kind: type[Kind], body: bytes, arms: int) -> Kind:
+def from_bytes(kind: type[Kind], body: bytes, arms: int, features: int = 1) -> Kind:
     """Return the state that :func:`to_bytes` wrote, with zeros for what is derived."""
     found, at = {}, 0
     for field in fields_of(kind):
-        size = field.size(arms)
+        shape = field.shape(arms, features)
         if field.column.derived:
-            found[field.name] = np.zeros(size, field.dtype)
+            found[field.name] = np.zeros(shape, field.dtype)
             continue
-        stored = np.frombuffer(body, field.dtype.newbyteorder("<"), size, at)
-        found[field.name] = stored.astype(field.dtype)
+        stored = np.frombuffer(body, field.dtype.newbyteorder("<"), math.prod(shape), at)
+        found[field.name] = stored.astype(field.dtype).reshape(shape)
         at += stored.nbytes
     if at != len(body):
         raise ValueError(f"{kind.__name__} of {arms} arms has {at} bytes, not {len(body)}")
@@ -212,7 +232,8 @@ def block_reader(kind: Any) -> Callable[..., Any]:
 def fading_scaler(kind: Any) -> Callable[..., None]:
     """Return a plain function that multiplies all arrays of a state that fade by a number."""
     steps = "".join(
-        f"    for i in range(state.{name}.size):\n        state.{name}[i] *= scale\n"
+        f"    flat = state.{name}.ravel()\n"
+        "    for i in range(flat.size):\n        flat[i] *= scale\n"
         for name in names_of(kind, fades=True)
     )
     return generated(f"def scale_{kind.__name__.lower()}(state, scale):\n{steps}    return\n")

@@ -74,6 +74,12 @@ class ProblemArrays(NamedTuple):
     paused: Annotated[Masks, PER_ARM]
 
 
+class NoStatistics(NamedTuple):
+    """For a belief that needs no more than the state."""
+
+    unused: float = 0.0
+
+
 class DecisionView(NamedTuple):
     """What a scoring function sees.
 
@@ -86,12 +92,15 @@ class DecisionView(NamedTuple):
         samples.
     state, problem
         What happened, and what was promised; per arm, so by ``awake[j]``.
+    belief
+        The arrays that the belief has beside the state, the context among them.
     """
 
     awake: Integers
     samples: Floats
     state: State
     problem: ProblemArrays
+    belief: Any = NoStatistics()
 
 
 def plays_due(problem: ProblemArrays, arm: Any, rounds: int) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evenhand.availability import Independent, Trace
 from evenhand.core.delay import Delay, Geometric
 from evenhand.environment import Bernoulli, Environment, Recorded
-from evenhand.policies.policy import Policy, plain
+from evenhand.policies.policy import Policy
 from evenhand.results import Anytime
 
 MANY_ROUNDS = 100
@@ -79,7 +79,7 @@ def describe_policies(policies: Mapping[str, Policy]) -> list[dict[str, Any]]:
     'TS'
     """
     return [
-        {"name": policy.name, "label": label, **plain(policy.parameters())}
+        {"name": policy.name, "label": label, **policy.described()}
         for label, policy in policies.items()
     ]
 

@@ -119,7 +119,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         draw_rewards(rewards, self._payoffs, now, self.np_random)
         given = scratch, state, problem.arrays, scores[self._here], scratch, OPTIONS
         chosen = np.empty_like(self._here)
-        count = play_round(chosen, self._here, *given, None, None, self.np_random)
+        count = play_round(chosen, self._here, *given, None, None, None, self.np_random)
         chosen = chosen[:count]
         for arm in chosen:
             learn(state, arm, rewards[arm], now + 1, OPTIONS, self.np_random)

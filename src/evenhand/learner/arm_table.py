@@ -117,15 +117,21 @@ def kept_arms(before: Sequence[str], after: Sequence[str]) -> Integers:
 
 
 def with_arms(
-    table: ArmTable, names: Sequence[str], floor: object, weight: object, rounds: int, latest: int
+    table: ArmTable,
+    names: Sequence[str],
+    floor: object,
+    weight: object,
+    prior: object,
+    rounds: int,
+    latest: int,
 ) -> ArmTable:
     """Return the table with new arms, to whom nothing is owed for the time before."""
     before = table.problem
-    problem = Problem.of_arms_left(
+    problem = before.with_arms(
         (*before.arms, *names),
-        before.plays,
         np.append(before.weights, check_per_arm("weight", names, weight, WEIGHT)),
         np.append(before.floors, check_per_arm("floor", names, floor)),
+        {} if prior is None else {name: Problem.check_prior(name, prior) for name in names},
     )
     kept = kept_arms(before.arms, problem.arms)
     fresh = kept < 0
@@ -141,7 +147,8 @@ def with_plays(table: ArmTable, plays: int) -> ArmTable:
     before = table.problem
     if plays == table.problem.plays:
         return table
-    problem = Problem(before.arms, plays, before.weights, before.floors)
+    given = before.weights, before.floors, before.features, before.priors
+    problem = Problem(before.arms, plays, *given)
     return make_table(problem, table.arrays, table.clock, table.position)
 
 
@@ -152,7 +159,7 @@ def without_arms(table: ArmTable, names: Sequence[str]) -> ArmTable:
     if not left.size:
         fail("the arm to retire", "one of several", before.arms[0])
     names = [before.arms[i] for i in left]
-    problem = Problem.of_arms_left(names, before.plays, before.weights[left], before.floors[left])
+    problem = before.with_arms(names, before.weights[left], before.floors[left])
     return make_table(problem, carried(table.arrays, left), carried(table.clock, left))
 
 
@@ -175,7 +182,7 @@ def with_values(
         floors[indices] = check_per_arm("floor", names, floor)
     if weight is not None:
         weights[indices] = check_per_arm("weight", names, weight, WEIGHT)
-    problem = Problem.of_arms_left(before.arms, before.plays, weights, floors)
+    problem = before.with_arms(before.arms, weights, floors)
     arrays, clock = table.arrays, table.clock
     other = (floors != before.floors) & ~arrays.paused
     due = np.where(other, plays_due(arrays, slice(None), rounds), clock.due)

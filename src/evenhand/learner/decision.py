@@ -34,6 +34,9 @@ class Reason:
         By which it was chosen, and its rank, 1 for the best; None if there was no score.
     probability
         The probability with which it was to be chosen; None if the policy cannot tell.
+    contributions
+        What each feature, and the intercept, adds to the estimate (with the logistic belief, to its
+        log-odds); None without a regression.
     """
 
     arm: str
@@ -47,6 +50,7 @@ class Reason:
     score: float | None
     rank: int | None
     probability: float | None
+    contributions: dict[str, float] | None = None
 
 
 class Decision:
@@ -136,7 +140,7 @@ class DecisionRecord:
     ``number`` counts decisions, ``round`` those that were not cancelled, and ``time`` is the round
     if none had been cancelled before, by which its rewards are weighed. ``table``, ``indices`` and
     ``awake`` say which arms were chosen and awake (None: everyone), and ``before`` what was owed to
-    the chosen ones, where debts forget plays.
+    the chosen ones, where debts forget plays; ``context`` is the encoded one, if there was one.
     """
 
     number: int
@@ -147,6 +151,7 @@ class DecisionRecord:
     table: ArmTable
     awake: bytes | None = None
     before: Floats | None = None
+    context: Floats | None = None
     reasons: tuple[Reason, ...] | None = None
     rewards: list[float | None] | None = None
     end: End = ""

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from evenhand.beliefs.belief import Belief
 from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.checks import fail
 from evenhand.core.choosing import choose_clear
@@ -35,7 +36,7 @@ from evenhand.core.round import (
 )
 from evenhand.core.round import score as keep_scores
 from evenhand.core.schema import block_count, block_reader, copied, in_blocks
-from evenhand.core.state import ProblemArrays, State, posterior
+from evenhand.core.state import NoStatistics, ProblemArrays, State, posterior
 from evenhand.policies import Policy
 from evenhand.policies.families import EtaOnly
 from evenhand.policies.policy import NoMemory
@@ -46,14 +47,15 @@ Compiled: TypeAlias = bool | Literal["auto"]
 # more arms than plays. Debts and scores are buffers that the next decision writes to. To make
 # anything but a plain tuple takes a noticeable part of a decision.
 Drawn: TypeAlias = tuple[Integers, Floats, Floats, Floats]
-# Stand-ins for the policy's own: how constants and memory are made of the numbers that a decision
-# gets, and where each part of those numbers ends.
-Constants, Memory = EtaOnly, NoMemory
+# Stand-ins for the policy's own: how constants, memory and statistics are made of the numbers that
+# a decision gets, and where each part of those numbers ends.
+Constants, Memory, Statistics = EtaOnly, NoMemory, NoStatistics
 read_state, read_problem = block_reader(State), block_reader(ProblemArrays)
 STATE_END = block_count(State)
 PROBLEM_END = STATE_END + block_count(ProblemArrays)
 OPTIONS_END = PROBLEM_END + len(StepOptions._fields)
 CONSTANTS_END = OPTIONS_END + len(EtaOnly._fields)
+MEMORY_END = CONSTANTS_END + len(NoMemory._fields)
 PAYS_FROM = 10
 # Up to so many arms a loop over NumPy's scalar draws is quicker than one call for all of them.
 FEW_DRAWS = 14
@@ -73,24 +75,34 @@ class DecisionEngine:
     """Chooses arms and takes in rewards, for one policy and the arms of one moment.
 
     ``state`` is the given one, laid out in blocks. ``alphas`` and ``betas`` are the posteriors of a
-    policy that does not forget, kept up to date as rewards come in.
+    policy that does not forget, kept up to date as rewards come in. ``belief`` are the statistics
+    of a regression, if the policy has one.
     """
 
     def __init__(
-        self, policy: Policy, state: State, problem: ProblemArrays, constants: Any, wanted: Compiled
+        self,
+        policy: Policy,
+        state: State,
+        problem: ProblemArrays,
+        constants: Any,
+        belief: Any,
+        wanted: Compiled,
     ) -> None:
-        arms = state.played.size
-        self.compiled = check_compiled(wanted, arms)
-        self.constants, self.memory = constants, policy.new_memory(arms)
+        arms, self._regresses = state.played.size, policy.known.regresses
+        self.compiled = check_compiled(wanted, arms, always=policy.pays_compiled)
+        features = belief.context.size if self._regresses else 1
+        self.constants, self.memory = constants, policy.new_memory(arms, features)
+        self.belief = belief
         self.state, self._state_blocks = in_blocks(state)
         self._options = options = policy.options
         # Looked up once: a decision takes microseconds.
         self._own = policy.randomness in ("own", "both")
         self._exploring, self._sampled = options.exploration > 0.0, options.sampled
         self._binarised, self._forgets = options.binarised, options.half_life < np.inf
-        kinds: Any = type(constants), type(self.memory), len(constants)
-        made = engine_functions(policy.score, *kinds, self.compiled)
-        self._decide, self._settle, self._decide_each, self._learn_all = made
+        kinds: Any = type(constants), type(self.memory)
+        functions = policy.scoring, policy.noticing, policy.known
+        made = engine_functions(*functions, *kinds, self.compiled)
+        self._decide, self._settle, self._decide_each, self._learn_all, self._regress = made
         self._scores, self._scratch = self._buffers = np.zeros((2, arms))
         self._none, self._most = np.empty(0), min(problem.plays, arms)
         self._owed = self._scratch[: self._most]
@@ -104,9 +116,10 @@ class DecisionEngine:
         self._problem, self._plays, self.memory = problem, problem.plays, memory
         if self.compiled:
             blocks = *self._state_blocks, *in_blocks(problem)[1]
-            self._numbers = (*blocks, *self._options, *self.constants, *memory)
+            self._numbers = (*blocks, *self._options, *self.constants, *memory, *self.belief)
         else:
-            self._numbers = (self.state, problem, self._options, self.constants, memory)
+            given = self.state, problem, self._options, self.constants, memory, self.belief
+            self._numbers = given
 
     def read(self) -> None:
         """Recompute the posteriors: the state has changed other than by learning."""
@@ -136,7 +149,7 @@ class DecisionEngine:
         The choices are those that as many calls of :meth:`decide` would make. None if that cannot
         be promised: what is drawn for one depends on the one before.
         """
-        if self._own or self._exploring or self._forgets:
+        if self._own or self._exploring or self._forgets or self._regresses:
             return None
         found = Many([], [], [])
         while len(found.chosen) < count:
@@ -157,8 +170,15 @@ class DecisionEngine:
             found.samples.extend(samples[: made + 1])
         return found
 
-    def learn(self, arms: Integers, rewards: Sequence[Any], round_: int, rng: Random) -> bool:
-        """Take in rewards of a decision of a round, in the order of its arms.
+    def learn(
+        self,
+        arms: Integers,
+        rewards: Sequence[Any],
+        round_: int,
+        rng: Random,
+        context: Floats | None = None,
+    ) -> bool:
+        """Take in rewards of a decision of a round, in the order of its arms, and of its context.
 
         If one of them is not in [0, 1] nothing is taken in, and the answer is False.
         """
@@ -176,12 +196,18 @@ class DecisionEngine:
             return False
         sums = state.feedbacks, state.reward_sums, self._posteriors
         taken: bool = self._learn_all(*sums, arms, told, weight)
+        if taken and self._regresses:
+            epoch = int(state.epoch[0])
+            self._regress(self.belief, epoch, context, arms, told, weight, self._options)
         return taken
 
     def _drawn(self, awake: Integers, rng: Random) -> Floats:
         """Return a sample of every awake arm; none for a policy that scores without."""
         if not self._sampled:
             return self._none
+        if self._regresses:
+            ones = self._options.optimistic
+            return np.ones(awake.size) if ones else rng.standard_normal(awake.size)
         if self._forgets:
             return rng.beta(*posterior(self.state, awake, self._options.half_life))
         alphas, betas = self.alphas, self.betas
@@ -208,7 +234,7 @@ class DecisionEngine:
         self.bind(self._problem, copied(memory))
         self.decide(nobody, rng)
         self._settled(nobody, rng)
-        self.learn(nobody, [], 1, rng)
+        self.learn(nobody, [], 1, rng, getattr(self.belief, "context", None))
         self.state, self._state_blocks = state, blocks
         self.bind(self._problem, memory)
         seconds = time.perf_counter() - start
@@ -218,34 +244,51 @@ class DecisionEngine:
 
 @cache
 def engine_functions(
-    score: Callable[..., None], constants: Any, memory: Any, size: int, machine: bool
+    score: Callable[..., None],
+    notice: Callable[..., None],
+    belief: Belief,
+    constants: Any,
+    memory: Any,
+    machine: bool,
 ) -> tuple[Callable[..., Any], ...]:
-    """Return what decides, decides where arms tie, decides many times, and learns.
+    """Return what decides, decides where arms tie, decides many times, learns, and regresses.
 
-    Samples are drawn, and exploration is decided, before; ``size`` is the number of constants.
+    Random numbers are drawn, and exploration is decided, before.
     """
-    aside = {"explore": never, "draw_samples": given_samples, "keep_debts": write_debts}
-    clear = round_of(score, choose=choose_clear, **aside)
-    settle = round_of(keep_scores, **aside)
+    aside = {"explore": never, "keep_debts": write_debts}
+    clear = round_of(score, notice, choose=choose_clear, draw_samples=belief.given, **aside)
+    settle = round_of(keep_scores, draw_samples=given_samples, **aside)
     one, other = (inlined(decide, "play_round", round_) for round_ in (clear, settle))
+    regress = belief.learn or nothing
     if not machine:
-        return one, other, interpreted(decide_each, decide=one), learn_all
-    end = OPTIONS_END + size
-    kinds = {"Constants": constants, "Memory": memory, "CONSTANTS_END": end}
+        return one, other, interpreted(decide_each, decide=one), learn_all, regress
+    constants_end = OPTIONS_END + len(constants._fields)
+    kinds = {
+        "Constants": constants,
+        "Memory": memory,
+        "Statistics": belief.statistics,
+        "CONSTANTS_END": constants_end,
+        "MEMORY_END": constants_end + len(memory._fields),
+    }
     one, other = (
         interpreted(inlined(decide_blocks, "decide", plain), **kinds) for plain in (one, other)
     )
-    return compiled(one), compiled(other), compiled(decide_each, decide=one), compiled(learn_all)
+    functions = *map(compiled, (one, other)), compiled(decide_each, decide=one), compiled(learn_all)
+    return *functions, compiled(regress)
 
 
-def check_compiled(wanted: object, arms: int) -> bool:
+def nothing(*given: Any) -> None:
+    """Learn nothing beyond the state."""
+
+
+def check_compiled(wanted: object, arms: int, *, always: bool = False) -> bool:
     """Say whether to compile: always, never, or where numba is installed and it pays.
 
     >>> check_compiled(False, 1_000), check_compiled("auto", 3)
     (False, False)
     """
     if isinstance(wanted, str) and wanted == "auto":
-        return arms >= PAYS_FROM and find_spec("numba") is not None
+        return (always or arms >= PAYS_FROM) and find_spec("numba") is not None
     if not isinstance(wanted, bool):
         fail("compiled", "True, False or 'auto'", wanted)
     if wanted:
@@ -264,11 +307,23 @@ def decide(
     options: StepOptions,
     constants: Any,
     memory: Any,
+    belief: Any,
 ) -> int:
-    """Play a round with samples that are there; ``buffers`` are for scores and as scratch."""
+    """Play a round with random numbers that are there; ``buffers`` are for scores and scratch."""
     scores, scratch = buffers[0], buffers[1]
     count = play_round(
-        chosen, awake, samples, state, problem, scores, scratch, options, constants, memory, rng
+        chosen,
+        awake,
+        samples,
+        state,
+        problem,
+        scores,
+        scratch,
+        options,
+        constants,
+        memory,
+        belief,
+        rng,
     )
     return count  # noqa: RET504  (a call to be inlined is assigned)
 
@@ -281,8 +336,11 @@ def decide_blocks(
     problem = read_problem(*numbers[STATE_END:PROBLEM_END])
     options = StepOptions(*numbers[PROBLEM_END:OPTIONS_END])
     constants = Constants(*numbers[OPTIONS_END:CONSTANTS_END])
-    memory = Memory(*numbers[CONSTANTS_END:])
-    count = decide(chosen, awake, samples, rng, buffers, state, problem, options, constants, memory)
+    memory = Memory(*numbers[CONSTANTS_END:MEMORY_END])
+    belief = Statistics(*numbers[MEMORY_END:])
+    count = decide(
+        chosen, awake, samples, rng, buffers, state, problem, options, constants, memory, belief
+    )
     return count  # noqa: RET504
 
 

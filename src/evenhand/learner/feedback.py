@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from evenhand.core.arrays import Floats
 from evenhand.core.checks import brief, real
 from evenhand.learner.decision import End
 
@@ -19,6 +20,14 @@ END_WORDS: dict[End, str] = {
     "cancelled": "it was cancelled",
     "expired": "it has expired",
 }
+
+
+class HistoryRow(NamedTuple):
+    """One reward of an arm, by its index, in an encoded context."""
+
+    arm: int
+    reward: float
+    context: Floats | None
 
 
 class Known(NamedTuple):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from evenhand.beliefs.regression import spread
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_whole, fail
-from evenhand.core.fading import rounds_lived
+from evenhand.core.fading import round_weight, rounds_lived
 from evenhand.core.round import begin_epoch
 from evenhand.core.schema import carried, copied, new
 from evenhand.core.state import (
@@ -21,11 +23,13 @@ from evenhand.core.state import (
     faded,
     posterior_means,
 )
+from evenhand.features import ONLY_INTERCEPT
 from evenhand.learner import arm_table as tables
 from evenhand.learner.arm_table import ArmTable, first_table, kept_arms
 from evenhand.learner.cancelling import cancel_decision
 from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.engine import Compiled, DecisionEngine, Drawn, Many
+from evenhand.learner.feedback import HistoryRow
 from evenhand.learner.reasons import Basis, prices_of
 from evenhand.optimum.feasibility import attainable
 from evenhand.policies import Policy, PolicySetup, make_policy
@@ -60,14 +64,20 @@ class Learner:
         if not isinstance(problem, Problem):
             fail("problem", "a Problem", problem)
         self.policy = policy if isinstance(policy, Policy) else make_policy(policy)
-        self.options, self.adds_up = self.policy.options, self.policy.adds_up
+        self.resolved = self.policy.resolved(problem)
+        self.options, self.adds_up = self.resolved.options, self.resolved.adds_up
         self.horizon = None if horizon is None else check_whole("horizon", horizon, least=1)
         seed = None if seed is None else check_whole("seed", seed, least=0)
         self.rng = np.random.default_rng(seed)
         self.decisions = 0
         self._compiled = compiled
         table = first_table(problem) if table is None else table
-        self.adopt(table, new(State, len(table.problem.arms)))
+        arms, features = len(table.problem.arms), len(problem.features.columns)
+        self._belief = self.resolved.known.start(arms, features)
+        state = new(State, arms)
+        self._add_priors(table.problem, state, self._belief, problem.priors)
+        self._refresh(state, self._belief)
+        self.adopt(table, state)
 
     @property
     def problem(self) -> Problem:
@@ -79,16 +89,25 @@ class Learner:
         """How many decisions have been made, but those that were cancelled."""
         return int(self.state.rounds[0])
 
-    def adopt(self, table: ArmTable, state: State, memory: Any = None) -> None:
+    @property
+    def belief(self) -> Any:
+        """The statistics of the belief, beside the state."""
+        return self._belief
+
+    def adopt(self, table: ArmTable, state: State, memory: Any = None, belief: Any = None) -> None:
         """Use other arms; what may raise comes first."""
-        constants = self.policy.constants(PolicySetup(table.problem, self.horizon))
-        engine = DecisionEngine(self.policy, state, table.arrays, constants, self._compiled)
+        policy, belief = self.resolved, self._belief if belief is None else belief
+        constants = policy.constants(PolicySetup(table.problem, self.horizon))
+        given = policy, state, table.arrays, constants, belief
+        engine = DecisionEngine(*given, self._compiled)
         if memory is not None:
             engine.bind(table.arrays, memory)
-        self.table, self.engine, self.state = table, engine, engine.state
+        self.table, self.engine, self.state, self._belief = table, engine, engine.state, belief
 
-    def decide(self, awake: Integers) -> Drawn:
+    def decide(self, awake: Integers, context: Floats | None = None) -> Drawn:
         """Choose arms; clock and debts advance at once."""
+        if self.resolved.known.regresses:
+            self._belief.context[:] = ONLY_INTERCEPT if context is None else context
         drawn = self.engine.decide(awake, self.rng)
         self.decisions += 1
         return drawn
@@ -101,7 +120,12 @@ class Learner:
         return many
 
     def record(
-        self, chosen: Integers, before: Floats, awake: bytes | None, names: tuple[str, ...]
+        self,
+        chosen: Integers,
+        before: Floats,
+        awake: bytes | None,
+        names: tuple[str, ...],
+        context: Floats | None = None,
     ) -> DecisionRecord:
         """Return the decision that was made last, as it is to be remembered."""
         state = self.state
@@ -110,17 +134,19 @@ class Learner:
         owed = None
         if not self.adds_up:
             owed = before.copy() if before.size == chosen.size else before[: chosen.size].copy()
-        return DecisionRecord(self.decisions, round_, time, names, chosen, self.table, awake, owed)
+        given = self.decisions, round_, time, names, chosen, self.table, awake, owed
+        return DecisionRecord(*given, context)
 
     def view(self, awake: Integers) -> DecisionView:
         """Return a copy of what the next decision depends on."""
-        return DecisionView(awake, np.empty(0), copied(self.state), self.table.arrays)
+        belief = copied(self._belief)
+        return DecisionView(awake, np.empty(0), copied(self.state), self.table.arrays, belief)
 
     def basis(self, view: DecisionView, memory: Any, drawn: Drawn) -> Basis:
         """Return what a decision was made from, given view and memory before it."""
         chosen, _, samples, scores = drawn
         return Basis(
-            self.policy,
+            self.resolved,
             self.problem.arms,
             view._replace(samples=samples),
             self.engine.constants,
@@ -128,11 +154,43 @@ class Learner:
             chosen,
             scores[: view.awake.size].copy(),
             prices_of(self.engine.memory),
+            self.problem.features.owners,
         )
 
-    def learn(self, arms: Integers, rewards: Sequence[Any], time: int) -> bool:
+    def coefficients(self) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of each arm's coefficients."""
+        known, belief = self.resolved.known, copied(self._belief)
+        if not known.regresses:
+            fail("belief of an agent with coefficients", "a regression", known.name)
+        if self.options.half_life < math.inf:
+            self._refresh(self.state, belief)
+        units = np.eye(belief.context.size)
+        deviations = [[spread(belief, arm, x) for x in units] for arm in range(len(belief.means))]
+        return belief.means, known.noise * np.array(deviations)
+
+    def learn_history(self, rows: Sequence[HistoryRow]) -> None:
+        """Learn rewards that no decision was made for; clock and plays stay as they are."""
+        time = int(self.state.rounds[0] + self.state.cancelled[0])
+        for arm, reward, context in rows:
+            self.learn(np.array([arm]), [reward], time, context)
+
+    def encode(self, context: object) -> Floats | None:
+        """Return a context as numbers, or raise InputError; None where there are no features."""
+        features = self.problem.features
+        return features.encode(context) if features or context is not None else None
+
+    def before(self, awake: Integers, context: Floats | None) -> tuple[DecisionView, Any]:
+        """Return copies of all that the next decision depends on: the view, and the memory."""
+        if self.resolved.known.regresses:
+            self._belief.context[:] = ONLY_INTERCEPT if context is None else context
+        return self.view(awake), copied(self.engine.memory)
+
+    def learn(
+        self, arms: Integers, rewards: Sequence[Any], time: int, context: Floats | None = None
+    ) -> bool:
         """Take in rewards of a decision; nothing, and False, if one is not in [0, 1]."""
-        return self.engine.learn(arms, rewards, time, self.rng)
+        known = ONLY_INTERCEPT if context is None else context
+        return self.engine.learn(arms, rewards, time, self.rng, known)
 
     def still_there(self, record: DecisionRecord, arms: Iterable[str]) -> tuple[str, ...]:
         """Return those of a decision's arms that still take part."""
@@ -152,10 +210,13 @@ class Learner:
             mine[:] = theirs
         self.engine.read()
 
-    def join(self, name: str | Iterable[str], floor: object, weight: object) -> None:
+    def join(
+        self, name: str | Iterable[str], floor: object, weight: object, prior: object = None
+    ) -> None:
         """Add arms; their debts count from now on."""
-        now = self.rounds, self.decisions
-        self._carry(tables.with_arms(self.table, tables.names_of(name), floor, weight, *now))
+        names, now = tables.names_of(name), (self.rounds, self.decisions)
+        table = tables.with_arms(self.table, names, floor, weight, prior, *now)
+        self._carry(table, {arm: table.problem.priors[arm] for arm in names if prior is not None})
 
     def retire(self, name: str | Iterable[str]) -> None:
         """Remove arms."""
@@ -229,8 +290,38 @@ class Learner:
         """Recompute debts that add up, after sums were added to the state."""
         if self.adds_up:
             self.state.debts[:] = cumulative_debts(self.state, self.table.arrays)
+        self._refresh(self.state, self._belief)
         self.engine.read()
 
-    def _carry(self, table: ArmTable) -> None:
-        """Use arms of which some are new, or gone."""
-        self.adopt(table, carried(self.state, kept_arms(self.problem.arms, table.problem.arms)))
+    def _carry(
+        self, table: ArmTable, priors: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    ) -> None:
+        """Use arms of which some are new, or gone; ``priors`` are those of new ones."""
+        kept = kept_arms(self.problem.arms, table.problem.arms)
+        state, belief = carried(self.state, kept), self._belief
+        if self.resolved.known.regresses:
+            belief = carried(belief, kept)
+        self._add_priors(table.problem, state, belief, priors)
+        self._refresh(state, belief)
+        self.adopt(table, state, belief=belief)
+
+    def _refresh(self, state: State, belief: Any) -> None:
+        """Compute what a regression derives from its sums."""
+        now = faded(state, self.options.half_life)
+        self.resolved.known.refresh_all(belief, self.options, now)
+
+    def _add_priors(
+        self,
+        problem: Problem,
+        state: State,
+        belief: Any,
+        priors: Mapping[str, tuple[float, float]],
+    ) -> None:
+        """Add what is known of some arms, as rewards of the present round."""
+        time = int(state.rounds[0] + state.cancelled[0])
+        weight = round_weight(time, int(state.epoch[0]), self.options.half_life)
+        for arm, (mean, count) in priors.items():
+            index, weighed = problem.arms.index(arm), count * weight
+            state.feedbacks[index] += weighed
+            state.reward_sums[index] += weighed * mean
+            self.resolved.known.add_prior(belief, index, mean, weighed)

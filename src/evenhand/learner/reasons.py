@@ -19,7 +19,8 @@ class Basis(NamedTuple):
     """What a decision was made from: all that its reasons follow from.
 
     The view is that before the decision; its samples, and the scores, are those that were drawn,
-    empty if there were none. ``prices`` are those that the policy used, if it knows any.
+    empty if there were none. ``prices`` are those that the policy used, if it knows any, and
+    ``owners`` the features that the numbers of a context belong to.
     """
 
     policy: Policy
@@ -30,31 +31,58 @@ class Basis(NamedTuple):
     chosen: Integers
     scores: Floats
     prices: Floats | None
+    owners: tuple[str, ...] = ()
 
 
 def reasons(basis: Basis) -> tuple[Reason, ...]:
     """Compute the reason of every awake arm of a decision."""
     policy, view, scores = basis.policy, basis.view, basis.scores
     awake, size = view.awake, view.awake.size
-    alphas, betas = posterior(view.state, awake, policy.options.half_life)
-    quantile = load("scipy.special").betaincinv
     played = np.isin(awake, basis.chosen)
     scored = scores if scores.size else None
     ranks = None if scored is None else 1 + np.argsort(np.lexsort((~played, -scored)))
     columns = (
         [basis.arms[index] for index in awake.tolist()],
         played.tolist(),
-        (alphas / (alphas + betas)).tolist(),
-        quantile(alphas, betas, TAIL).tolist(),
-        quantile(alphas, betas, 1.0 - TAIL).tolist(),
+        *(column.tolist() for column in estimates(policy, view)),
         _listed(view.samples if view.samples.size else None, size),
         np.maximum(view.state.debts[awake], 0.0).tolist(),
         _listed(None if basis.prices is None else basis.prices[awake], size),
         _listed(scored, size),
         _listed(ranks, size),
         _listed(probabilities(policy, view, basis.constants, basis.memory), size),
+        _contributions(basis),
     )
     return tuple(map(Reason, *columns))
+
+
+def estimates(policy: Policy, view: DecisionView) -> tuple[Floats, Floats, Floats]:
+    """Return the posterior mean of every awake arm, and the middle 95% of its posterior."""
+    special = load("scipy.special")
+    if not policy.known.regresses:
+        alphas, betas = posterior(view.state, view.awake, policy.options.half_life)
+        ends = (special.betaincinv(alphas, betas, part) for part in (TAIL, 1.0 - TAIL))
+        return alphas / (alphas + betas), *ends
+    moments = [policy.moments(view, arm) for arm in view.awake.tolist()]
+    locations, spreads = np.array(moments).reshape(-1, 2).T
+    far = float(special.ndtri(1.0 - TAIL)) * policy.known.noise * spreads
+    value = np.vectorize(policy.known.value, otypes=[np.float64])
+    return value(locations), value(locations - far), value(locations + far)
+
+
+def _contributions(basis: Basis) -> list[dict[str, float] | None]:
+    """Return what each feature adds to every awake arm's estimate."""
+    view = basis.view
+    if not basis.policy.known.regresses:
+        return [None] * view.awake.size
+    parts = view.belief.context * view.belief.means[view.awake]
+    found: list[dict[str, float] | None] = []
+    for row in parts.tolist():
+        sums: dict[str, float] = {}
+        for name, part in zip(basis.owners, row, strict=True):
+            sums[name] = sums.get(name, 0.0) + part
+        found.append(sums)
+    return found
 
 
 def probabilities(policy: Policy, view: DecisionView, constants: Any, memory: Any) -> Floats | None:

@@ -22,6 +22,8 @@ def table_columns(table: ArmTable) -> dict[str, Any]:
         "plays": problem.plays,
         "weights": problem.weights.tolist(),
         "floors": problem.floors.tolist(),
+        **({"features": problem.features.plain()} if problem.features else {}),
+        **({"priors": problem.priors} if problem.priors else {}),
         **{name: getattr(arrays, name).tolist() for name in (*MOMENTS, "paused")},
         "clock": to_lists(table.clock),
     }
@@ -30,14 +32,16 @@ def table_columns(table: ArmTable) -> dict[str, Any]:
 def table_from(columns: Mapping[str, Any]) -> ArmTable:
     """Return the table that columns describe."""
     given = (columns[key] for key in ("arms", "plays", "weights", "floors"))
-    problem = Problem.of_arms_left(*given)
-    arrays, arms = problem.arrays._asdict(), len(problem.arms)
+    arms, plays, weights, floors = given
+    features, priors = columns.get("features", {}), columns.get("priors", {})
+    problem = Problem.of_arms_left(arms, plays, weights, floors, features, priors)
+    arrays, count = problem.arrays._asdict(), len(problem.arms)
     for name in (*MOMENTS, "paused"):
         array = np.array(columns[name], dtype=arrays[name].dtype)
-        if array.shape != (arms,) or array.tolist() != columns[name]:
-            raise ValueError(f"{name} must be {arms} numbers of their type")
+        if array.shape != (count,) or array.tolist() != columns[name]:
+            raise ValueError(f"{name} must be {count} numbers of their type")
         if not np.all(np.isfinite(array)):
             raise ValueError(f"{name} must be made of finite numbers")
         arrays[name] = array
-    clock = from_lists(ArmClock, columns["clock"], arms)
+    clock = from_lists(ArmClock, columns["clock"], count)
     return make_table(problem, problem.arrays._replace(**arrays), clock)

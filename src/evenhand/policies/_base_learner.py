@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from evenhand.core.arrays import Floats
 from evenhand.core.checks import check_choice
+from evenhand.core.round import StepOptions
 from evenhand.core.state import DecisionView, faded
 from evenhand.policies.families import WithSamples
 from evenhand.policies.lfg import upper_bound
@@ -44,8 +45,8 @@ class WithBase(WithSamples):
     ----------
     base
         ``"thompson"``, or ``"ucb"`` for LFG's truncated upper confidence bound.
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
     """
 
     base: BaseLearner = "thompson"
@@ -61,4 +62,11 @@ class WithBase(WithSamples):
     @property
     def learner(self) -> Base:
         """The base learner, as scoring functions know it."""
-        return Base(self.base == "ucb", self.half_life)
+        return Base(self.base == "ucb" and not self.known.regresses, self.half_life)
+
+    @property
+    def options(self) -> StepOptions:
+        """Upper bounds of a regression take the place of samples."""
+        optimistic = self.base == "ucb" and self.known.regresses
+        options = super().options
+        return options._replace(sampled=options.sampled or optimistic, optimistic=optimistic)

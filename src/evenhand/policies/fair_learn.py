@@ -54,7 +54,7 @@ class FairLearn(WithBase, WithSurplus):
         publication; here 0, which promises most.
     surplus
         See :class:`WithSurplus`.
-    base, rewards, half_life, exploration
+    base, belief, width, ridge, rewards, half_life, exploration
         See :class:`WithBase`.
 
     References

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
-from evenhand.core.checks import check_choice, fail, real
+from evenhand.beliefs.belief import Belief
+from evenhand.beliefs.registry import BeliefName, belief_names, belief_of
+from evenhand.core.checks import POSITIVE, Limits, check_choice, check_number, fail, real
 from evenhand.core.round import StepOptions
 from evenhand.errors import InputError
 from evenhand.optimum.bounds import paper_eta
-from evenhand.policies.policy import Policy, PolicySetup, Randomness
+from evenhand.policies.policy import NEWER, Policy, PolicySetup, Randomness
+from evenhand.problem import Problem
 
 RewardForm: TypeAlias = Literal["fractional", "binarised"]
 Eta: TypeAlias = float | Literal["paper"]
+Width: TypeAlias = float | Literal["auto"]
 SHORTEST_HALF_LIFE = 0.001
 # The two forms that the literature has names for.
 SURPLUS_WORDS = {"cumulative": math.inf, "reflected": 0.0}
@@ -88,11 +92,60 @@ class WithEta(WithSurplus):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithSamples(Policy):
+class WithBelief(Policy):
+    """Base of the policies that work with any belief about the rewards.
+
+    Parameters
+    ----------
+    belief
+        What is known of the rewards: ``"beta"``, ``"linear"`` or ``"logistic"``; ``"auto"`` is beta
+        for a problem without features, and linear with them.
+    width
+        By what factor samples (or upper bounds) of a regression are wider than its posterior;
+        ``"auto"`` is what the belief proposes.
+    ridge
+        The precision that each coefficient of a regression begins with, above 0.
+    """
+
+    belief: BeliefName = field(default="auto", metadata=NEWER)
+    width: Width = field(default="auto", metadata=NEWER)
+    ridge: float = field(default=1.0, metadata=NEWER)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(f"belief of policy {self.name!r}", self.belief, belief_names())
+        if self.width != "auto":
+            thing, limits = f"width of policy {self.name!r}", Limits(0.0)
+            object.__setattr__(self, "width", check_number(thing, self.width, limits))
+        ridge = check_number(f"ridge of policy {self.name!r}", self.ridge, POSITIVE)
+        object.__setattr__(self, "ridge", ridge)
+
+    def resolved(self, problem: Problem) -> Self:
+        name: Any = belief_of(self.belief, len(problem.features)).name
+        return self if name == self.belief else replace(self, belief=name)
+
+    @property
+    def known(self) -> Belief:
+        return belief_of(self.belief, 0)
+
+    @property
+    def adds_up(self) -> bool:
+        return super().adds_up and self.known.adds_up
+
+    @property
+    def options(self) -> StepOptions:
+        width = self.known.width if self.width == "auto" else self.width
+        return super().options._replace(width=width, ridge=self.ridge)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithSamples(WithBelief):
     """Base of the policies that score Thompson samples; they may forget.
 
     Parameters
     ----------
+    belief, width, ridge
+        See :class:`WithBelief`.
     rewards
         Real rewards are learned as they are (``"fractional"``, Eq. 4) or as coin flips
         (``"binarised"``).

@@ -52,8 +52,8 @@ class FloorFirst(WithSamples, WithSurplus):
     ----------
     surplus
         See :class:`WithSurplus`.
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
 
     References
     ----------

@@ -6,21 +6,36 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from evenhand.beliefs.belief import Belief
+from evenhand.beliefs.beta import BETA
+from evenhand.beliefs.regression import location, refresh, spread
 from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import check_number
 from evenhand.core.nature import Awake
 from evenhand.core.plain import format_value
-from evenhand.core.round import StepOptions
+from evenhand.core.round import StepOptions, notice
 from evenhand.core.schema import copied, new
-from evenhand.core.state import DecisionView, ProblemArrays, State, posterior
+from evenhand.core.state import DecisionView, ProblemArrays, State, faded, posterior
 from evenhand.errors import InputError
-from evenhand.policies.probabilities import Lines, best_of_lines, best_of_numbers
+from evenhand.policies.probabilities import (
+    Betas,
+    Distributions,
+    Lines,
+    LogisticNormals,
+    Normals,
+    best_of_lines,
+    best_of_numbers,
+)
 from evenhand.problem import Problem
 
+# Metadata of a parameter that settings stored by an earlier release do not have. At its default it
+# is left out of stored settings, so that those of before are still the same.
+NEWER = MappingProxyType({"newer": True})
 Randomness: TypeAlias = Literal["samples", "none", "own", "both"]
 Score: TypeAlias = Callable[[Floats, DecisionView, Any, Any, Random], None]
 
@@ -111,13 +126,43 @@ class Policy(ABC):
             exploration=check_number(f"exploration of policy {self.name!r}", self.exploration),
         )
 
+    @property
+    def known(self) -> Belief:
+        """What it believes about the rewards; ``"auto"`` counts as for no features."""
+        return BETA
+
+    @property
+    def scoring(self) -> Score:
+        """The scoring function, if it depends on the parameters."""
+        return self.score
+
+    @property
+    def noticing(self) -> Callable[..., None]:
+        """``notice(awake, memory, belief)``, called in every round, scored or not."""
+        return notice
+
+    def resolved(self, problem: Problem) -> Self:
+        """Return the policy with those parameters settled that depend on the problem."""
+        return self
+
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return what the scoring function needs beyond the view, as a NamedTuple."""
         return NoConstants()
 
-    def new_memory(self, arms: int) -> Any:
+    def new_memory(self, arms: int, features: int = 1) -> Any:
         """Return the policy's own arrays before the first round."""
-        return NoMemory() if self.memory is NoMemory else new(self.memory, arms)
+        kind = self.memory_kind
+        return NoMemory() if kind is NoMemory else new(kind, arms, features)
+
+    @property
+    def pays_compiled(self) -> bool:
+        """Whether machine code pays however few arms there are."""
+        return False
+
+    @property
+    def memory_kind(self) -> type[Any]:
+        """The type of its memory, if it depends on the parameters."""
+        return self.memory
 
     def postpone(self, state: State, problem: ProblemArrays, memory: Any) -> bool:
         """Put off what the next decision would compute anew; say whether there is such a thing."""
@@ -137,7 +182,7 @@ class Policy(ABC):
         """Return the scores that samples would give; nothing is drawn, and nothing remembered."""
         scores = np.zeros(view.awake.size)
         supposed = view._replace(samples=samples)
-        self.score(scores, supposed, constants, copied(memory), np.random.default_rng(0))
+        self.scoring(scores, supposed, constants, copied(memory), np.random.default_rng(0))
         return scores
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
@@ -147,12 +192,30 @@ class Policy(ABC):
         """
         plays = view.problem.plays
         if self.randomness == "samples":
-            alphas, betas = posterior(view.state, view.awake, self.options.half_life)
-            return best_of_lines(self.lines(view, constants, memory), alphas, betas, plays)
+            lines = self.lines(view, constants, memory)
+            return best_of_lines(lines, self.distributions(view), plays)
         if self.randomness == "none":
-            nothing = np.zeros(view.awake.size)
-            return best_of_numbers(self.score_with(view, constants, memory, nothing), plays)
+            samples = np.ones(view.awake.size)
+            given = samples, view.awake, view.state, view.belief, self.options
+            self.known.given(*given, None)
+            return best_of_numbers(self.score_with(view, constants, memory, samples), plays)
         return None
+
+    def distributions(self, view: DecisionView) -> Distributions:
+        """Return how the samples of the awake arms are distributed."""
+        if not self.known.regresses:
+            return Betas(*posterior(view.state, view.awake, self.options.half_life))
+        kind = LogisticNormals if self.known.name == "logistic" else Normals
+        moments = [self.moments(view, arm) for arm in view.awake.tolist()]
+        locations, spreads = np.array(moments).reshape(-1, 2).T
+        return kind(locations, self.options.width * spreads)
+
+    def moments(self, view: DecisionView, arm: int) -> tuple[float, float]:
+        """Return mean and standard deviation of an arm's linear value in the present context."""
+        belief, options = view.belief, self.options
+        if options.half_life < math.inf:
+            refresh(belief, arm, options, faded(view.state, options.half_life))
+        return location(belief, arm, belief.context), spread(belief, arm, belief.context)
 
     def secrets(self, setup: PolicySetup) -> tuple[Floats, Awake]:
         """Return nature's secrets, which only a simulation can tell."""
@@ -165,6 +228,16 @@ class Policy(ABC):
     def parameters(self) -> dict[str, Any]:
         """Return the parameters by name."""
         return {field.name: getattr(self, field.name) for field in parameter_fields(type(self))}
+
+    def described(self) -> dict[str, Any]:
+        """Return the parameters as settings are stored: newer ones only if they are changed."""
+        return plain(
+            {
+                field.name: getattr(self, field.name)
+                for field in parameter_fields(type(self))
+                if not field.metadata.get("newer") or getattr(self, field.name) != field.default
+            }
+        )
 
     def label(self, also: Collection[str] = ()) -> str:
         """Return the name with the parameters not at their defaults, and those asked for.

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from evenhand.beliefs.belief import Belief
+from evenhand.beliefs.regression import link, location
 from evenhand.core.arrays import Floats, Integers, Random, frozen
-from evenhand.core.checks import fail, real
+from evenhand.core.checks import check_choice, fail, real
+from evenhand.core.jit import interpreted
 from evenhand.core.schema import Column
 from evenhand.core.state import (
     DecisionView,
@@ -23,9 +28,17 @@ from evenhand.core.state import (
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
 from evenhand.policies.families import WithSamples, WithSurplus
-from evenhand.policies.policy import PolicySetup
+from evenhand.policies.policy import NEWER, PolicySetup, Score
+from evenhand.policies.sampled_prices import (
+    SampledMemory,
+    copy_context,
+    remember,
+    solve_sampled,
+)
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
+PriceSource: TypeAlias = Literal["auto", "exact", "sample"]
+GROWS, GROWS_WITH_CONTEXTS = 0.1, 0.7
 GROWTH = 1.1
 KNOWN_PLAYS = 100.0
 SMALLEST_PART = 0.01
@@ -36,11 +49,13 @@ FORGOTTEN = 10.0
 class PricedConstants(NamedTuple):
     """What is known before the first round.
 
-    Eta (0 for the anytime schedule), the half-life of what is learned, the plays that an arm has a
-    round on average, and what a play owed is worth for each arm: ``w_max k_mean / k_i``.
+    Eta (0 for the anytime schedule) and how it grows, the half-life of what is learned, the plays
+    that an arm has a round on average, and what a play owed is worth for each arm:
+    ``w_max k_mean / k_i``.
     """
 
     eta: float
+    growth: float
     half_life: float
     plays_each: float
     worth: Floats
@@ -62,11 +77,13 @@ def score(
 ) -> None:
     """Score ``w_i theta_i + max(price_i + worth_i Q_i / eta, 0)``."""
     rounds, weights, debts = view.state.rounds[0], view.problem.weights, view.state.debts
-    eta = constants.eta if constants.eta > 0.0 else anytime_eta(rounds, constants.plays_each)
+    eta = constants.eta
+    if eta == 0.0:
+        eta = anytime_eta(rounds, constants.plays_each, constants.growth)
     share = 1.0 / eta
     arms, plays = weights.size, view.problem.plays
     if is_due(rounds, memory.refresh[0], next_refresh(rounds, arms, plays, constants.half_life)):
-        refresh_prices(view.state, view.problem, constants.half_life, memory)
+        refresh_prices(view.state, view.problem, view.belief, constants.half_life, memory)
     for j in range(view.awake.size):
         i = view.awake[j]
         scores[j] = weights[i] * view.samples[j]
@@ -74,23 +91,24 @@ def score(
         scores[j] += bonus if bonus > 0.0 else 0.0
 
 
-def anytime_eta(rounds: int, plays_each: float) -> float:
+def anytime_eta(rounds: int, plays_each: float, growth: float = GROWS) -> float:
     r"""Return an eta that grows with the rounds, so that none has to be chosen.
 
-    .. math:: 1 + \frac{\sqrt t}{10} \min\left(1, \frac{t m}{100 N}\right)^2
+    .. math:: 1 + g \sqrt t \min\left(1, \frac{t m}{100 N}\right)^2
 
-    While arms have been played less than about a hundred times, their prices are guesses, and the
-    debts count for more.
+    with g = 0.1, and 0.7 with contexts: there debts must not decide when an arm is served, only
+    whether. While arms have been played less than about a hundred times, their prices are guesses,
+    and the debts count for more.
 
     >>> anytime_eta(10_000, 0.2), anytime_eta(100, 0.2)
     (11.0, 1.04)
     """
     known = min(1.0, rounds * plays_each / KNOWN_PLAYS)
-    return 1.0 + math.sqrt(rounds) / 10.0 * known * known
+    return 1.0 + growth * math.sqrt(rounds) * known * known
 
 
 def refresh_prices(
-    state: State, problem: ProblemArrays, half_life: float, memory: PricedMemory
+    state: State, problem: ProblemArrays, belief: Any, half_life: float, memory: PricedMemory
 ) -> None:
     """Compute the prices of the floors on posterior means and measured awake rates.
 
@@ -101,18 +119,57 @@ def refresh_prices(
     arms, rounds = problem.floors.size, state.rounds[0]
     plays = min(problem.plays, arms)
     memory.refresh[0] = next_refresh(rounds, arms, plays, half_life)
-    values, floors, now = np.empty(arms), np.empty(arms), faded(state, half_life)
+    values, now = np.empty(arms), faded(state, half_life)
+    floors = wanted_floors(state, problem, memory.refresh[0] - rounds)
     for i in range(arms):
         mean = posterior_mean(now * state.reward_sums[i], now * state.feedbacks[i])
         values[i] = problem.weights[i] * mean
-        floors[i] = problem.floors[i]
-        if floors[i] == 0.0 and state.debts[i] > 0.0:
-            floors[i] = min(1.0, state.debts[i] / (memory.refresh[0] - rounds))
     probabilities = awake_rates(state, problem, half_life)
     kept = attainable(floors, probabilities, plays)
     prices = solve_independent(values, kept, probabilities, plays)[1]
     for i in range(arms):
         memory.prices[i] = prices[i]
+
+
+def refresh_sampled(
+    state: State, problem: ProblemArrays, belief: Any, half_life: float, memory: SampledMemory
+) -> None:
+    """Compute the prices of the floors on the latest rounds, see :func:`solve_sampled`."""
+    arms, rounds = problem.floors.size, state.rounds[0]
+    memory.refresh[0] = next_refresh(rounds, arms, min(problem.plays, arms), half_life)
+    floors = wanted_floors(state, problem, memory.refresh[0] - rounds)
+    solve_sampled(state, problem, belief, memory, floors, half_life)
+
+
+def wanted_floors(state: State, problem: ProblemArrays, rounds: int) -> Floats:
+    """Return the floors to price; an arm without one that is owed plays has them in so many."""
+    floors = np.empty(problem.floors.size)
+    for i in range(floors.size):
+        floors[i] = problem.floors[i]
+        if floors[i] == 0.0 and state.debts[i] > 0.0:
+            floors[i] = min(1.0, state.debts[i] / rounds)
+    return floors
+
+
+def expected_reward(state: State, belief: Any, arm: int, context: Floats, now: float) -> float:
+    """Return what a regression expects of an arm in a context; ``link`` is the belief's."""
+    return link(location(belief, arm, context))
+
+
+@cache
+def sampled_score(belief: Belief) -> Callable[..., None]:
+    """Return :func:`score` with prices from the latest rounds."""
+    solve: Callable[..., None] = solve_sampled
+    if belief.regresses:
+        mean = interpreted(expected_reward, link=belief.value)
+        solve = interpreted(solve_sampled, expected=mean)
+    return interpreted(score, refresh_prices=interpreted(refresh_sampled, solve_sampled=solve))
+
+
+@cache
+def remembering(regresses: bool) -> Callable[..., None]:
+    """Return what puts every round into the ring."""
+    return interpreted(remember, keep_context=copy_context) if regresses else remember
 
 
 def next_refresh(rounds: int, arms: int, plays: int, half_life: float) -> int:
@@ -151,11 +208,16 @@ class Priced(WithSamples, WithSurplus):
     eta
         How much reward outweighs debt, a number above 0; ``"anytime"`` grows with the
         rounds, see :func:`anytime_eta`.
+    prices
+        Where prices come from: ``"exact"``, from the optimum of arms that wake independently;
+        ``"sample"``, from the latest rounds (:mod:`evenhand.policies.sampled_prices`), which is
+        right for contexts and for arms that depend on each other; ``"auto"`` is the sample with a
+        regression as belief, and exact otherwise.
     surplus
         How many plays ahead are remembered: few keep the plays of an arm evenly spread over time.
         See :class:`WithSurplus`.
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
     """
 
     name = "priced"
@@ -163,9 +225,14 @@ class Priced(WithSamples, WithSurplus):
     score = staticmethod(score)
     surplus: float = 10.0
     eta: AnytimeEta = "anytime"
+    prices: PriceSource = field(default="auto", metadata=NEWER)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_choice(f"prices of policy {self.name!r}", self.prices, ("auto", "exact", "sample"))
+        if self.prices == "exact" and self.known.regresses:
+            rule = "'auto' or 'sample' with a regression: exact ones know no contexts"
+            fail(f"prices of policy {self.name!r}", rule, self.prices)
         if isinstance(self.eta, str) and self.eta == "anytime":
             return
         found = real(self.eta)
@@ -178,6 +245,27 @@ class Priced(WithSamples, WithSurplus):
         rounds, arms = int(state.rounds[0]), problem.floors.size
         memory.refresh[0] = next_refresh(rounds, arms, problem.plays, self.half_life)
         return True
+
+    @property
+    def sampled(self) -> bool:
+        """Whether prices come from the latest rounds."""
+        return self.prices == "sample" or (self.prices == "auto" and self.known.regresses)
+
+    @property
+    def scoring(self) -> Score:
+        return sampled_score(self.known) if self.sampled else self.score
+
+    @property
+    def noticing(self) -> Callable[..., None]:
+        return remembering(self.known.regresses) if self.sampled else super().noticing
+
+    @property
+    def memory_kind(self) -> type[Any]:
+        return SampledMemory if self.sampled else PricedMemory
+
+    @property
+    def pays_compiled(self) -> bool:
+        return self.sampled
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         """Return eta as a number, and what plays owed are worth.
@@ -192,4 +280,6 @@ class Priced(WithSamples, WithSurplus):
         each = min(problem.plays, len(problem.arms)) / len(problem.arms)
         parts = np.where(floors > 0.0, np.maximum(floors, typical * SMALLEST_PART), typical)
         weight = float(problem.weights.max()) or 1.0
-        return PricedConstants(eta, self.half_life, each, frozen(weight * typical / parts))
+        growth = GROWS_WITH_CONTEXTS if self.known.regresses else GROWS
+        worth = frozen(weight * typical / parts)
+        return PricedConstants(eta, growth, self.half_life, each, worth)

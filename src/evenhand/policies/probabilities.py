@@ -1,6 +1,6 @@
 r"""The probability that each arm is among the best, by integration, not by sampling.
 
-Scores that are ``offset_i + slope_i theta_i`` with independent Beta samples theta_i: arm i is among
+Scores that are ``offset_i + slope_i theta_i`` with independent samples theta_i: arm i is among
 the best m if fewer than m of the others score higher,
 
 .. math:: P_i = \int P(\#\{j \ne i : \text{score}_j > x\} < m) \, dF_i(x).
@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,9 @@ MANY_ENDS = 128
 SURE = 16.0
 NODES = 96
 OUTSIDE = 1e-9
+# Beyond so many standard deviations lies next to nothing.
+FARTHEST = 6.5
+TINY = 1e-300
 NARROW = 1e-10
 HUGE = 1e290
 DEEPEST = 60
@@ -49,25 +52,119 @@ class Lines(NamedTuple):
     slopes: Floats
 
 
-def best_of_lines(lines: Lines, alphas: Floats, betas: Floats, plays: int) -> Floats:
-    """Return each arm's chance to be among the best ``plays``, its theta being Beta(alpha, beta).
+class Betas(NamedTuple):
+    """Samples that are Beta-distributed."""
+
+    alphas: Floats
+    betas: Floats
+
+    def take(self, where: Any) -> Betas:
+        """Return the distributions of some arms."""
+        return Betas(self.alphas[where], self.betas[where])
+
+    def mirrored(self, where: Masks) -> Betas:
+        """Return the distributions of 1 - theta where that is wanted."""
+        first = np.where(where, self.betas, self.alphas)
+        return Betas(first, np.where(where, self.alphas, self.betas))
+
+    def ends(self) -> tuple[Floats, Floats]:
+        """Return between what values next to all of each distribution lies."""
+        special = load("scipy.special")
+        inverses = special.betaincinv, special.betainccinv
+        low, high = (inverse(self.alphas, self.betas, OUTSIDE) for inverse in inverses)
+        return low, high
+
+    def survival(self) -> Survival:
+        """Return the function of each distribution's mass beyond points in [0, 1]."""
+        return Tails(self.alphas, self.betas).beyond
+
+
+class Normals(NamedTuple):
+    """Samples that are normally distributed; within the range that matters, scaled to [0, 1]."""
+
+    means: Floats
+    deviations: Floats
+
+    def take(self, where: Any) -> Normals:
+        """Return the distributions of some arms."""
+        return Normals(self.means[where], self.deviations[where])
+
+    def mirrored(self, where: Masks) -> Normals:
+        """Return the distributions as they are: they are symmetric."""
+        return self
+
+    def ends(self) -> tuple[Floats, Floats]:
+        """Return between what values next to all of each distribution lies."""
+        return np.zeros(self.means.size), np.ones(self.means.size)
+
+    def survival(self) -> Survival:
+        """Return the function of each distribution's mass beyond points in [0, 1]."""
+        normal = load("scipy.special").ndtr
+        return lambda points: normal(FARTHEST - 2.0 * FARTHEST * points)
+
+
+class LogisticNormals(NamedTuple):
+    """Samples whose log-odds are normally distributed."""
+
+    means: Floats
+    deviations: Floats
+
+    def take(self, where: Any) -> LogisticNormals:
+        """Return the distributions of some arms."""
+        return LogisticNormals(self.means[where], self.deviations[where])
+
+    def mirrored(self, where: Masks) -> LogisticNormals:
+        """Return the distributions of 1 - theta where that is wanted."""
+        return self._replace(means=np.where(where, -self.means, self.means))
+
+    def ends(self) -> tuple[Floats, Floats]:
+        """Return between what values next to all of each distribution lies."""
+        far, expit = FARTHEST * self.deviations, load("scipy.special").expit
+        return expit(self.means - far), expit(self.means + far)
+
+    def survival(self) -> Survival:
+        """Return the function of each distribution's mass beyond points in [0, 1]."""
+        special, wide = load("scipy.special"), np.maximum(self.deviations, TINY)
+
+        def beyond(points: Floats) -> Floats:
+            logits = special.logit(np.clip(points, 0.0, 1.0))
+            found: Floats = special.ndtr((self.means - logits) / wide)
+            return found
+
+        return beyond
+
+
+Distributions: TypeAlias = Betas | Normals | LogisticNormals
+
+
+def best_of_lines(lines: Lines, samples: Distributions, plays: int) -> Floats:
+    """Return each arm's probability to be among the best ``plays``.
 
     >>> lines = Lines(np.zeros(2), np.array([0.0, 0.0]), np.ones(2))
-    >>> best_of_lines(lines, np.ones(2), np.ones(2), 1).round(6)
+    >>> best_of_lines(lines, Betas(np.ones(2), np.ones(2)), 1).round(6)
     array([0.5, 0.5])
+    >>> best_of_lines(lines, Normals(np.array([0.0, 1.0]), np.ones(2)), 1).round(4)
+    array([0.2398, 0.7602])
     """
     result = np.zeros(lines.tiers.size)
     left = plays
+    if isinstance(samples, Normals):
+        lines = _in_range(lines, samples)
     for tier in np.unique(lines.tiers)[::-1]:
         here = np.flatnonzero(lines.tiers == tier)
         if here.size <= left:
             result[here] = 1.0
         elif left > 0:
-            result[here] = _best(
-                lines.offsets[here], lines.slopes[here], alphas[here], betas[here], left
-            )
+            result[here] = _best(lines.offsets[here], lines.slopes[here], samples.take(here), left)
         left -= min(here.size, left)
     return result
+
+
+def _in_range(lines: Lines, samples: Normals) -> Lines:
+    """Return lines of samples in [0, 1], which stands for the range in which next to all lie."""
+    far = FARTHEST * samples.deviations
+    offsets = lines.offsets + lines.slopes * (samples.means - far)
+    return lines._replace(offsets=offsets, slopes=lines.slopes * 2.0 * far)
 
 
 def best_of_numbers(scores: Floats, plays: int) -> Floats:
@@ -96,50 +193,44 @@ def best_of_one_seed(offsets: Floats, slopes: Floats, plays: int) -> Floats:
     return result / SEEDS
 
 
-def _best(offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays: int) -> Floats:
+def _best(offsets: Floats, slopes: Floats, samples: Distributions, plays: int) -> Floats:
     """Set aside whose place is as good as certain; integrate over the rest, on its own scale."""
     if offsets.size <= plays:
         return np.ones(offsets.size)
-    offsets, special = np.clip(offsets, -HUGE, HUGE), load("scipy.special")
-    inverses = special.betaincinv, special.betainccinv
-    ends = [offsets + slopes * inverse(alphas, betas, OUTSIDE) for inverse in inverses]
+    offsets = np.clip(offsets, -HUGE, HUGE)
+    ends = [offsets + slopes * end for end in samples.ends()]
     low, high = np.minimum(*ends), np.maximum(*ends)
     may_pass = offsets.size - np.searchsorted(np.sort(high), low, side="left") - 1
     sure = may_pass < plays
     contested = ~sure & (offsets.size - np.searchsorted(np.sort(low), high, "right") < plays)
     if contested.all():
-        return _integrated(offsets, slopes, alphas, betas, plays)
+        return _integrated(offsets, slopes, samples, plays)
     result: Floats = sure.astype(np.float64)
     result[contested] = _best(
         offsets[contested],
         slopes[contested],
-        alphas[contested],
-        betas[contested],
+        samples.take(contested),
         plays - int(sure.sum()),
     )
     return result
 
 
-def _integrated(
-    offsets: Floats, slopes: Floats, alphas: Floats, betas: Floats, plays: int
-) -> Floats:
+def _integrated(offsets: Floats, slopes: Floats, samples: Distributions, plays: int) -> Floats:
     """Integrate the chance of a free place over each arm's distribution."""
     # Far from 0 there would be no numbers between scores that lie next to each other.
     offsets = offsets - offsets.max()
     down = slopes < 0.0
     low = np.where(down, offsets + slopes, offsets)
-    first, second = np.where(down, betas, alphas), np.where(down, alphas, betas)
     scale = float(np.ptp(np.concatenate([low, low + np.abs(slopes)]))) or 1.0
     # A score without spread is spread evenly over next to nothing: ties break at random.
     flat = np.abs(slopes) < NARROW * scale
     width = np.where(flat, NARROW * scale, np.abs(slopes))
-    first, second = np.where(flat, 1.0, first), np.where(flat, 1.0, second)
-
-    tails = Tails(first, second)
+    survival = samples.mirrored(down).survival()
 
     def above(points: Floats) -> Floats:
         """Return the chance of each arm (column) to score above each point (row)."""
-        return tails.beyond((points[:, None] - low) / width)
+        parts = (points[:, None] - low) / width
+        return np.where(flat, np.clip(1.0 - parts, 0.0, 1.0), survival(parts))
 
     ends = np.unique(np.concatenate([low, low + width]))
     # Densities may jump at their ends: points there keep the integrand smooth in between.
@@ -272,7 +363,7 @@ def draws(inclusion: Floats) -> Iterator[tuple[float, Masks]]:
 
 
 def best_of_draws(
-    inclusion: Floats, awake: Masks, weights: Floats, alphas: Floats, betas: Floats, plays: int
+    inclusion: Floats, awake: Masks, weights: Floats, samples: Distributions, plays: int
 ) -> Floats | None:
     """Return with what chance each awake arm is played if those drawn come before all others.
 
@@ -284,5 +375,5 @@ def best_of_draws(
     found = np.zeros(weights.size)
     for chance, drawn in draws(inclusion):
         lines = Lines(drawn[awake].astype(np.float64), np.zeros(weights.size), weights)
-        found += chance * best_of_lines(lines, alphas, betas, plays)
+        found += chance * best_of_lines(lines, samples, plays)
     return found

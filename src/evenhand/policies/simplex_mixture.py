@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.state import DecisionView, posterior
+from evenhand.core.state import DecisionView
 from evenhand.policies.families import WithSamples
 from evenhand.policies.policy import NoMemory, PolicySetup
 from evenhand.policies.probabilities import Lines, best_of_draws, best_of_lines, stepped_on
@@ -59,8 +59,8 @@ class SimplexMixture(WithSamples):
 
     Parameters
     ----------
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
 
     References
     ----------
@@ -81,13 +81,13 @@ class SimplexMixture(WithSamples):
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
         plays, awake = view.problem.plays, view.awake
-        posteriors = posterior(view.state, awake, self.half_life)
+        samples = self.distributions(view)
         weights = view.problem.weights[awake]
         here = np.isin(np.arange(view.problem.floors.size), awake)
-        drawn = best_of_draws(constants.inclusion, here, weights, *posteriors, plays)
+        drawn = best_of_draws(constants.inclusion, here, weights, samples, plays)
         if drawn is None:
             return None
         free = Lines(np.zeros(awake.size), np.zeros(awake.size), weights)
-        learned = best_of_lines(free, *posteriors, plays)
+        learned = best_of_lines(free, samples, plays)
         share: float = constants.share
         return share * drawn + (1.0 - share) * learned

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.state import DecisionView, awake_rates, posterior
+from evenhand.core.state import DecisionView, awake_rates
 from evenhand.policies.families import WithSamples
 from evenhand.policies.policy import NoMemory, PolicySetup
 from evenhand.policies.probabilities import best_of_draws, stepped_on
@@ -67,8 +67,8 @@ class StrictRate(WithSamples):
 
     Parameters
     ----------
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
 
     References
     ----------
@@ -90,8 +90,6 @@ class StrictRate(WithSamples):
         rates = awake_rates(view.state, view.problem, self.half_life)[view.awake]
         pairs = zip(view.problem.floors[view.awake], rates, strict=True)
         inclusion = np.array([reserved(floor, rate) for floor, rate in pairs])
-        posteriors = posterior(view.state, view.awake, self.half_life)
         here = np.ones(view.awake.size, dtype=np.bool_)
-        return best_of_draws(
-            inclusion, here, view.problem.weights[view.awake], *posteriors, view.problem.plays
-        )
+        weights = view.problem.weights[view.awake]
+        return best_of_draws(inclusion, here, weights, self.distributions(view), view.problem.plays)

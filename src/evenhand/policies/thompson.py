@@ -24,8 +24,8 @@ class Thompson(WithSamples):
 
     Parameters
     ----------
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
 
     References
     ----------

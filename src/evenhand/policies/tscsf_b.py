@@ -39,8 +39,8 @@ class TscsfB(WithSamples, WithEta):
         sqrt(N T / (m ln T)) (Corollary 1).
     surplus
         Infinity, Eq. (5), or 0, as in the paper's proof and in LFG; see :class:`WithSurplus`.
-    rewards, half_life, exploration
-        See :class:`WithSamples` and :class:`Policy`.
+    belief, width, ridge, rewards, half_life, exploration
+        See :class:`WithBelief`, :class:`WithSamples` and :class:`Policy`.
 
     References
     ----------

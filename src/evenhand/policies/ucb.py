@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.policies import lfg
-from evenhand.policies.families import EtaOnly
-from evenhand.policies.policy import Policy, PolicySetup
+from evenhand.policies.lfg import LfgConstants, WithBounds
+from evenhand.policies.policy import PolicySetup
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ucb(Policy):
+class Ucb(WithBounds):
     r"""Upper confidence bounds, no debts (LFG with eta = infinity).
 
     .. math:: \text{score}_i = w_i \min\left(1, \hat u_i + \sqrt{\frac{3 \ln t}{2 h_i}}\right)
 
     >>> Ucb().label()
     'ucb'
+
+    Parameters
+    ----------
+    belief, width, ridge
+        See :class:`WithBelief`; the bound of a regression is that of :class:`Lfg`.
 
     References
     ----------
@@ -30,4 +35,4 @@ class Ucb(Policy):
     score = staticmethod(lfg.score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        return EtaOnly(math.inf)
+        return LfgConstants(math.inf, self.known.regresses)

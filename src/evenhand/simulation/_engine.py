@@ -9,8 +9,11 @@ import numpy as np
 from evenhand.core.delay import draw_wait
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import learn, round_of
+from evenhand.core.state import NoStatistics
 from evenhand.simulation._tally import count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
+
+NO_STATISTICS = NoStatistics()
 
 
 def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
@@ -22,7 +25,7 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
     nature, policy, constants, wait = run.environment, run.policy, run.constants, run.wait
     problem, arms = nature.problem.arrays, len(nature.problem.arms)
     record, memory, options = new_record(run), policy.new_memory(arms), policy.options
-    state, play_round = record.state, round_of(policy.score)
+    state, play_round = record.state, round_of(policy.scoring, policy.noticing)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
@@ -43,7 +46,7 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
         delay = draw_wait(wait, streams.delay)
 
         given = here, samples, state, problem, scores, scratch, options, constants, memory
-        count = play_round(chosen, *given, streams.policy)
+        count = play_round(chosen, *given, NO_STATISTICS, streams.policy)
         count_moment(record.tally, problem.floors, chosen, count, now + 1)
 
         for i in chosen[:count]:

@@ -22,7 +22,7 @@ from evenhand.core.nature import (
     own_nature,
 )
 from evenhand.core.round import StepOptions, learn, play_round, round_of
-from evenhand.core.state import ProblemArrays, State
+from evenhand.core.state import NoStatistics, ProblemArrays, State
 from evenhand.policies.policy import Policy
 from evenhand.simulation._tally import Tally, count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
@@ -48,6 +48,7 @@ def play_run(
         problem.arrays,
         run.constants,
         run.policy.new_memory(len(problem.arms)),
+        NoStatistics(),
         run.policy.options,
         run.wait,
         record.state,
@@ -67,6 +68,7 @@ def play(
     problem: ProblemArrays,
     constants: Any,
     memory: Any,
+    belief: Any,
     options: StepOptions,
     wait: Wait,
     state: State,
@@ -112,6 +114,7 @@ def play(
             options,
             constants,
             memory,
+            belief,
             policy,
         )
         count_moment(tally, problem.floors, chosen, count, now + 1)
@@ -141,5 +144,5 @@ def kernel_for(
     policy: Policy, *, choose: Callable[..., int] = choose, **given: Callable[..., Any]
 ) -> Callable[..., None]:
     """Return :func:`play` compiled around a policy's round; ``given`` stands in for other steps."""
-    whole = inlined(play, "play_round", round_of(policy.score, choose=choose))
+    whole = inlined(play, "play_round", round_of(policy.scoring, policy.noticing, choose=choose))
     return compiled(whole, **given)

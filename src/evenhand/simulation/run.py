@@ -81,6 +81,11 @@ class Run:
     delay: Delay = 0
     anytime: Anytime = USUAL
 
+    def __post_init__(self) -> None:
+        if self.policy.known.regresses:
+            rule = "'auto' or 'beta': contexts are not simulated"
+            fail(f"belief of policy {self.policy.name!r}", rule, self.policy.known.name)
+
     @property
     def wait(self) -> Wait:
         """The delay as numbers."""

@@ -57,7 +57,7 @@ def _code(policy: Policy) -> str:
 
     Only what is not the package's own counts: that has a version.
     """
-    parts = [digest(policy.score)]
+    parts = [digest(policy.scoring)]
     for kind in type(policy).__mro__:
         if not kind.__module__.startswith(("evenhand.", "builtins", "abc")):
             own = sorted(vars(kind).items())

@@ -16,7 +16,6 @@ from evenhand.learner.arm_table import ArmTable, first_table
 from evenhand.learner.stored import table_columns, table_from
 from evenhand.optimum.solver import check_fitting
 from evenhand.policies import Policy, make_policy
-from evenhand.policies.policy import plain
 from evenhand.problem import Problem
 from evenhand.service.engine.digests import digest_of
 from evenhand.service.schemas import (
@@ -136,7 +135,7 @@ def first_config(body: BanditBody) -> ConfigVersion:
     policy = serving_policy(body.policy or {"name": DEFAULT_POLICY})
     config = ConfigVersion(
         number=1,
-        policy={"name": policy.name, **plain(policy.parameters())},
+        policy={"name": policy.name, **policy.described()},
         feedback=body.feedback or FeedbackRule(),
         availability=tuple(arm.availability for arm in body.arms),
         table=first_table(problem),
@@ -158,6 +157,8 @@ def serving_policy(spec: PolicySpec) -> Policy:
     policy = make_policy(name, **parameters)
     if policy.knows_nature:
         fail("policy", "one that does without nature's secrets, the true means", name)
+    if policy.known.regresses:
+        fail("belief", "'auto' or 'beta': the service has no contexts", policy.known.name)
     return policy
 
 

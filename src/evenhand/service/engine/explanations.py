@@ -45,7 +45,7 @@ class BatchBasis(NamedTuple):
     def one(self, index: int) -> Basis:
         """Replay the rounds up to one with the recorded choices; return its basis."""
         policy, view, options = self.policy, self.view, self.policy.options
-        replay = round_of(policy.score, choose=as_recorded, **ASIDE)
+        replay = round_of(policy.scoring, choose=as_recorded, **ASIDE)
         state, memory = copied(view.state), copied(self.memory)
         scores, scratch = np.zeros((2, state.played.size))
         filler, unused_rng = np.full(view.awake.size, 0.5), np.random.default_rng(0)
@@ -54,7 +54,7 @@ class BatchBasis(NamedTuple):
             last = number == index
             samples = self.samples[index - len(self.chosen)] if last else filler
             given = state, view.problem, scores, scratch, options, self.constants, memory
-            replay(chosen, view.awake, samples, *given, unused_rng)
+            replay(chosen, view.awake, samples, *given, view.belief, unused_rng)
         scored = scores[: view.awake.size] if view.awake.size > view.problem.plays else scores[:0]
         found = before[0]._replace(samples=samples), self.constants, before[1]
         return Basis(policy, self.arms, *found, chosen, scored, prices_of(memory))

@@ -1,0 +1,239 @@
+r"""Bayesian regression for each arm, by sums and a factor that is updated with each reward.
+
+Of arm i, with encoded contexts x, weights s and responses y:
+
+.. math:: A_i = \rho I + \sum s\, x x^\top = L_i L_i^\top, \quad b_i = \sum s\, y\, x,
+    \quad \mu_i = A_i^{-1} b_i
+
+What differs from one regression to another are two functions, :func:`link` and :func:`row`.
+
+A reward costs O(d^2): the Cholesky factor L is updated (Golub and Van Loan, Matrix Computations,
+section 6.5.4), and the mean is solved for. A sample costs O(d^2), too:
+:math:`x^\top \mu + v \sqrt{x^\top A^{-1} x}\, z`, where the root is the length of
+:math:`L^{-1} x`. No matrix is inverted. Only a policy that forgets has the factor computed anew in
+each round, since its sums fade and the prior, rho, does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
+
+from evenhand.beliefs.belief import Belief
+from evenhand.core.arrays import Floats, Integers, Random
+from evenhand.core.jit import interpreted
+from evenhand.core.round import StepOptions
+from evenhand.core.schema import Column, Shape, fading_scaler
+from evenhand.core.state import State, faded
+
+TABLE: Shape = ("arm", "feature", "feature")
+ROW: Shape = ("arm", "feature")
+
+
+class Regression(NamedTuple):
+    """The arrays of a regression.
+
+    Attributes
+    ----------
+    context
+        The encoded context of the decision that is being made.
+    epoch
+        From when the weights of the sums count, as in the state.
+    grams, targets
+        The sums of s x x' and of s y x, for each arm.
+    factors, means
+        The lower Cholesky factor of each A, and its solution.
+    scratch
+        Room for one vector.
+    """
+
+    context: Annotated[Floats, Column("feature", derived=True)]
+    epoch: Annotated[Integers, Column("one")]
+    grams: Annotated[Floats, Column(TABLE, adds_up=True, fades=True)]
+    targets: Annotated[Floats, Column(ROW, adds_up=True, fades=True)]
+    factors: Annotated[Floats, Column(TABLE, derived=True)]
+    means: Annotated[Floats, Column(ROW, derived=True)]
+    scratch: Annotated[Floats, Column("feature", derived=True)]
+
+
+scale_fading = fading_scaler(Regression)
+
+
+def location(belief: Regression, arm: int, context: Floats) -> float:
+    """Return ``x . mu`` of an arm."""
+    total = 0.0
+    for a in range(context.size):
+        total += context[a] * belief.means[arm, a]
+    return total
+
+
+def spread(belief: Regression, arm: int, context: Floats) -> float:
+    """Return the standard deviation of ``x . theta``, the root of x' A^-1 x."""
+    total = 0.0
+    for a in range(context.size):
+        value = context[a]
+        for b in range(a):
+            value -= belief.factors[arm, a, b] * belief.scratch[b]
+        value /= belief.factors[arm, a, a]
+        belief.scratch[a] = value
+        total += value * value
+    return math.sqrt(total)
+
+
+def add_row(belief: Regression, arm: int, context: Floats, weight: float, response: float) -> None:
+    """Add a row of a weight to the sums of an arm; ``response`` is already weighted."""
+    for a in range(context.size):
+        belief.targets[arm, a] += response * context[a]
+        for b in range(context.size):
+            belief.grams[arm, a, b] += weight * context[a] * context[b]
+
+
+def update_factor(belief: Regression, arm: int, context: Floats, weight: float) -> None:
+    """Bring the factor of an arm up to date with a new row of a weight."""
+    size, root = context.size, math.sqrt(weight)
+    for a in range(size):
+        belief.scratch[a] = root * context[a]
+    for a in range(size):
+        before, entry = belief.factors[arm, a, a], belief.scratch[a]
+        after = math.sqrt(before * before + entry * entry)
+        cosine, sine = after / before, entry / before
+        belief.factors[arm, a, a] = after
+        for b in range(a + 1, size):
+            lower = (belief.factors[arm, b, a] + sine * belief.scratch[b]) / cosine
+            belief.scratch[b] = cosine * belief.scratch[b] - sine * lower
+            belief.factors[arm, b, a] = lower
+
+
+def solve_mean(belief: Regression, arm: int, scale: float) -> None:
+    """Solve ``L L' mu = scale b`` for the mean of an arm."""
+    size = belief.context.size
+    for a in range(size):
+        value = scale * belief.targets[arm, a]
+        for b in range(a):
+            value -= belief.factors[arm, a, b] * belief.means[arm, b]
+        belief.means[arm, a] = value / belief.factors[arm, a, a]
+    for k in range(size):
+        a = size - 1 - k
+        value = belief.means[arm, a]
+        for b in range(a + 1, size):
+            value -= belief.factors[arm, b, a] * belief.means[arm, b]
+        belief.means[arm, a] = value / belief.factors[arm, a, a]
+
+
+def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> None:
+    """Compute the factor and the mean of an arm from its sums, which count ``now`` times."""
+    for a in range(belief.context.size):
+        for b in range(a + 1):
+            value = now * belief.grams[arm, a, b] + (options.ridge if a == b else 0.0)
+            for k in range(b):
+                value -= belief.factors[arm, a, k] * belief.factors[arm, b, k]
+            if a == b:
+                belief.factors[arm, a, a] = math.sqrt(value)
+            else:
+                belief.factors[arm, a, b] = value / belief.factors[arm, b, b]
+    solve_mean(belief, arm, now)
+
+
+def follow_epoch(belief: Regression, epoch: int) -> None:
+    """Count the weights of the sums from another epoch, if the state does."""
+    if belief.epoch[0] != epoch:
+        scale_fading(belief, math.ldexp(1.0, int(belief.epoch[0] - epoch)))
+        belief.epoch[0] = epoch
+
+
+def link(value: float) -> float:
+    """Return the reward that a linear value stands for; a belief's own stands in for this one."""
+    return value
+
+
+def row(
+    belief: Regression, arm: int, context: Floats, reward: float, weight: float
+) -> tuple[float, float]:
+    """Return the weight of a reward's row, and its weighted response; stood in for, too."""
+    return weight, weight * reward
+
+
+def draw(
+    samples: Floats,
+    awake: Integers,
+    state: State,
+    belief: Regression,
+    options: StepOptions,
+    rng: Random,
+) -> None:
+    """Draw a sample of every awake arm, or write its upper bound, if the policy wants either."""
+    if not options.sampled:
+        return
+    for j in range(awake.size):
+        samples[j] = 1.0 if options.optimistic else rng.standard_normal()
+    given(samples, awake, state, belief, options, rng)
+
+
+def given(
+    samples: Floats,
+    awake: Integers,
+    state: State,
+    belief: Regression,
+    options: StepOptions,
+    rng: Any,
+) -> None:
+    """Make samples of standard normal numbers; of ones, upper bounds, of at most 1."""
+    now = faded(state, options.half_life)
+    follow_epoch(belief, state.epoch[0])
+    for j in range(samples.size):
+        i = awake[j]
+        if options.half_life < math.inf:
+            refresh(belief, i, options, now)
+        far = options.width * spread(belief, i, belief.context) * samples[j]
+        sample = link(location(belief, i, belief.context) + far)
+        samples[j] = min(sample, 1.0) if options.optimistic else sample
+
+
+def learn(
+    belief: Regression,
+    epoch: int,
+    context: Floats,
+    arms: Integers,
+    rewards: Floats,
+    weight: float,
+    options: StepOptions,
+) -> None:
+    """Take in the rewards of arms that were played in a context, of a weight in an epoch."""
+    follow_epoch(belief, epoch)
+    for j in range(arms.size):
+        i = arms[j]
+        slope, response = row(belief, i, context, rewards[j], weight)
+        add_row(belief, i, context, slope, response)
+        if options.half_life == math.inf:
+            update_factor(belief, i, context, slope)
+            solve_mean(belief, i, 1.0)
+
+
+def regression(
+    name: str,
+    summary: str,
+    link: Callable[[float], float],
+    row: Callable[..., tuple[float, float]],
+    prior: Callable[[float, float], tuple[float, float]],
+    *,
+    adds_up: bool,
+    width: float,
+    noise: float = 1.0,
+) -> Belief:
+    """Return a belief that regresses rewards on contexts."""
+    own = interpreted(given, link=link)
+    return Belief(
+        name,
+        summary,
+        Regression,
+        interpreted(draw, given=own),
+        own,
+        interpreted(learn, row=row),
+        refresh,
+        link,
+        prior,
+        adds_up,
+        width,
+        noise,
+    )
