@@ -14,6 +14,7 @@ from rich.table import Table
 
 from benchmarks import (
     agent,
+    contexts,
     dashboard,
     growth,
     limit,
@@ -36,6 +37,7 @@ SUITES = {
     "limit": limit.measure,
     "growth": growth.measure,
     "agent": agent.measure,
+    "contexts": contexts.measure,
     "simulation": simulation.measure,
     "optimum": optimum.measure,
     "reproduction": reproduction.measure,
