@@ -81,7 +81,7 @@ class ServiceError(EvenhandError):
     @property
     def passing(self) -> bool:
         """Whether it may be otherwise in a moment."""
-        return self.status in (0, 429) or self.status >= 500
+        return self.status in (0, 408, 429) or self.status >= 500
 
 
 class Certificate(NamedTuple):

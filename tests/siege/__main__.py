@@ -25,8 +25,9 @@ def lay(world, seconds):
     )
     print("  none lost or doubled; every row verified")
     print(f"  {done}")
-    print(f"  served: {found.served:.0%} of {wanted:.0f} rounds a second, a tenth of full speed;")
+    print(f"  good clients wanted {wanted:.0f} rounds a second, a tenth of full speed")
     rows = {
+        "rounds that were not served": (100 * (1.0 - found.served), 40.0, "%"),
         "longest time without a decision": (found.longest_gap, 10.0, "s"),
         "/livez, 99% of its answers": (1e3 * found.percentile(0.99), 100.0, "ms"),
         "/livez, every answer": (1e3 * max(found.waits), 1_000.0, "ms"),

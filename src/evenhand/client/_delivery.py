@@ -12,6 +12,8 @@ from evenhand.errors import ServiceError
 
 MOST_ITEMS = 500
 SERVER_ERROR = 500
+# It could not even be written as JSON.
+UNSENT = -1
 # No JSON, too large, or not as the API describes it.
 UNREAD = frozenset({400, 413, 422})
 # A key may be put right while feedback waits.
@@ -54,8 +56,8 @@ class Delivery:
                 if result["outcome"] in REFUSED:
                     self._refuse(result)
             return True
-        status = error.status if isinstance(error, ServiceError) else 0
-        if (status == SERVER_ERROR or status in UNREAD) and len(items) > 1:
+        status = error.status if isinstance(error, ServiceError) else UNSENT
+        if (status in (SERVER_ERROR, UNSENT) or status in UNREAD) and len(items) > 1:
             # One of them may spoil the others.
             self._most = len(items) // 2
             return True

@@ -22,7 +22,8 @@ MOST_ITEMS = 1_000
 Fraction: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 Weight: TypeAlias = Annotated[float, Meta(ge=0.0, le=1e100)]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0.0, le=1e9)]
-Plays: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
+MOST_PLAYS = 1_000_000
+Plays: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_PLAYS)]
 LONGEST_NAME = 200
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 DecisionState: TypeAlias = Literal["awaiting", "told", "expired", "cancelled"]

@@ -25,9 +25,9 @@ from evenhand.service.schemas import FeedbackRule
 
 # Computing the reasons of more arms would take seconds.
 MOST_EXPLAINED = 2_000
-MANY_ARMS = 400
+MANY_ARMS = 50
 # How long a decision takes, in seconds on a slow core: in all, and for each arm.
-DECISION, ARM_COMPILED, ARM_INTERPRETED = 50e-6, 0.1e-6, 2e-6
+DECISION, ARM_COMPILED, ARM_INTERPRETED, SLOW = 50e-6, 0.1e-6, 2e-6, 0.1
 TABLES = 8
 # Whether decisions are compiled, will be in a moment, or never.
 EngineState: TypeAlias = Literal["compiled", "compiling", "interpreted"]
@@ -47,6 +47,9 @@ class Bandit:
         self.engine, self.size = engine, len(problem.arms)
         each = ARM_COMPILED if compiled else ARM_INTERPRETED
         self.decision_seconds = DECISION + each * self.size
+        if not compiled and self.size >= MANY_ARMS:
+            # Now and then prices are computed anew.
+            self.decision_seconds = SLOW
         # Interpreted, what a policy computes now and then takes seconds with many arms.
         self._postpones = engine == "compiling" and self.size >= MANY_ARMS
         self.key, self.version, self.config = key, 0, config

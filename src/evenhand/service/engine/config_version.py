@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -77,7 +78,8 @@ class ConfigVersion(Struct, frozen=True, kw_only=True):
     @classmethod
     def from_bytes(cls, body: bytes) -> ConfigVersion:
         """Return the configuration that :meth:`to_bytes` wrote."""
-        return cls.from_plain(FORM.read(msgspec.json.decode(zlib.decompress(body))))
+        # msgspec takes twenty times as long to read a number such as -1e300.
+        return cls.from_plain(FORM.read(json.loads(zlib.decompress(body))))
 
     @classmethod
     def from_plain(cls, document: dict[str, Any]) -> ConfigVersion:

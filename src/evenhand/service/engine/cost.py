@@ -9,7 +9,7 @@ from evenhand.service.engine.commands import Command, CreateBandit, Decide, Stor
 from evenhand.service.schemas import FeedbackItem
 
 # Measured, in seconds, on a slow core.
-REWARD, CHANGE, ARM_CHANGED, READING = 10e-6, 500e-6, 20e-6, 0.1
+REWARD, CHANGE, ARM_CHANGED, READING = 10e-6, 500e-6, 50e-6, 0.1
 
 
 def estimated_seconds(batch: Sequence[Command], bandits: Mapping[str, Bandit]) -> float:
@@ -32,7 +32,9 @@ def _seconds(command: Command, bandit: Bandit | None) -> float:
         return READING
     if isinstance(command, Tell):
         told = (len(item.rewards) for item in command.items if isinstance(item, FeedbackItem))
-        return REWARD * (len(command.items) + sum(told))
+        # Items may be about decisions of earlier configurations, which have to be read.
+        older = min(len(command.items), bandit.config.number - 1)
+        return REWARD * (len(command.items) + sum(told)) + older * ARM_CHANGED * bandit.size
     if isinstance(command, StoreReasons):
         return REWARD * len(command.reasons)
     return CHANGE + ARM_CHANGED * bandit.size

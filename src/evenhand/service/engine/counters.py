@@ -6,9 +6,19 @@ from base64 import b64decode, b64encode
 from struct import Struct
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_whole, fail
-from evenhand.core.schema import Column, from_bytes, from_lists, new, to_bytes, to_lists
+from evenhand.core.schema import (
+    Column,
+    from_bytes,
+    from_lists,
+    names_of,
+    new,
+    to_bytes,
+    to_lists,
+)
 from evenhand.core.state import State
 from evenhand.service.engine.digests import SIZE, Link, digest_of
 
@@ -16,6 +26,7 @@ from evenhand.service.engine.digests import SIZE, Link, digest_of
 HEADER = Struct("<4sHHQQQ")
 NAME, VERSION = b"EHct", 2
 # The last digest of the log, and after which event the digests begin; since version 2.
+ROUNDING = 1e-6
 LINK = Struct(f"<{SIZE}sQ")
 
 
@@ -100,6 +111,17 @@ def unpacked(body: bytes) -> Counters:
     return found._replace(link=Link(digest.hex() if any(digest) else "", after))
 
 
+def check_sums(state: State) -> None:
+    """Raise ValueError if sums cannot be what they are: negative, or of more than there was."""
+    for name in names_of(State, adds_up=True):
+        if np.any(getattr(state, name) < -ROUNDING):
+            raise ValueError(f"{name} must be at least 0")
+    if np.any(state.played > state.rounds):
+        raise ValueError("played must be at most the rounds")
+    if np.any(state.reward_sums > state.feedbacks * (1.0 + ROUNDING) + ROUNDING):
+        raise ValueError("reward_sums must be at most the feedbacks")
+
+
 def to_plain(counters: Counters) -> dict[str, Any]:
     """Return counters as plain numbers by name, for an export."""
     return {
@@ -120,6 +142,7 @@ def from_plain(numbers: dict[str, Any]) -> Counters:
     arms = len(numbers["pending"])
     totals = from_lists(Totals, numbers, arms, lowest=0.0)
     state = from_lists(State, numbers, arms)
+    check_sums(state)
     link = Link("", int(totals.seq[0]))
     if version == VERSION:
         after = check_whole("linked_after", numbers["linked_after"], least=0)

@@ -84,8 +84,9 @@ def _repeated(unit: UnitOfWork, history: DecisionHistory, command: Decide) -> Co
 
 @handles(StoreReasons)
 def store_reasons(unit: UnitOfWork, command: StoreReasons) -> CommandResult:
-    """Store the reasons of a decision, unless it was deleted meanwhile."""
-    if unit.history(command.decision) is not None:
+    """Store the reasons of a decision, unless it was deleted or compacted meanwhile."""
+    history = unit.history(command.decision)
+    if history is not None and history.made is not None:
         unit.add_event("reasons", command.decision, ReasonsEvent(command.reasons))
     return CommandResult(200)
 

@@ -11,6 +11,7 @@ from evenhand.service.problems import COMPACTED
 from evenhand.service.schemas import FeedbackItem, FeedbackResult, FeedbackResults
 
 PAGE = 500
+MOST_BYTES = 4_000_000
 
 
 @handles(Tell)
@@ -60,7 +61,7 @@ def expire_overdue(unit: UnitOfWork, command: ExpireOverdue) -> CommandResult:
     if limit is None:
         return CommandResult(200, 0)
     checked = int(bandit.totals.checked[0])
-    page = unit.transaction.events(bandit.key, checked, PAGE)
+    page = unit.transaction.events(bandit.key, checked, PAGE, MOST_BYTES)
     times = times_of(page, unit.now)
     young = (
         event.seq

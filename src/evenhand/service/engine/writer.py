@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
@@ -200,17 +201,24 @@ class Writer:
                     await self._in_thread(self._commits.time, pending.commit)
                 return pending
 
+        given_up = threading.Event()
+
         def arrived_meanwhile(names: Sequence[str]) -> list[Command]:
+            if alone or given_up.is_set():
+                return []
             more = self._next(lambda request: request.command.bandit in names, len(batch))
             batch.extend(more)
             return [request.command for request in more]
 
         def execute() -> Pending:
-            pending = self._executor.begin(commands, more=None if alone else arrived_meanwhile)
+            pending = self._executor.begin(commands, more=arrived_meanwhile)
             pending.commit()
             return pending
 
-        return await self._in_thread(execute)
+        try:
+            return await self._in_thread(execute)
+        finally:
+            given_up.set()
 
     async def _in_thread(self, work: Callable[..., Returned], *given: Any) -> Returned:
         """Call a function in the thread; break it off if the database does not answer."""
@@ -223,7 +231,8 @@ class Writer:
         finally:
             self._busy_since = math.inf
         self._executor.store.interrupt()
-        future.add_done_callback(_forget)
+        # What has not begun never will; what has begun ends without anybody waiting for it.
+        future.cancel()
         raise StoreUnavailable(f"the database did not answer within {DEADLINE_SECONDS:g} seconds")
 
     async def _in_background(self) -> bool:
@@ -231,7 +240,9 @@ class Writer:
             return await self._in_thread(self._run_background)
         except StoreUnavailable:
             self._works = False
-            return False
+        except Exception:
+            log.exception("background work failed")
+        return False
 
     def _run_background(self) -> bool:
         """Do some background work; return whether there is more."""
@@ -257,9 +268,3 @@ def _waiting(
         None if (names is None or one.command.bandit in names) and now < one.until else result
         for one, result in zip(batch, results, strict=True)
     ]
-
-
-def _forget(future: asyncio.Future[Any]) -> None:
-    """Take note of an exception that nobody waits for any more."""
-    if not future.cancelled():
-        future.exception()

@@ -33,7 +33,7 @@ from evenhand.service.views.overview import OverviewCache
 Result = TypeVar("Result")
 KEYS_SECONDS = 1.0
 # Decoding a larger body takes milliseconds.
-DECODED_AT_ONCE = 50_000
+DECODED_AT_ONCE = 20_000
 LARGE_BODIES_BYTES = 32_000_000
 log = logging.getLogger(__name__)
 
@@ -58,8 +58,9 @@ class Service:
         self._decoder = WorkerPool("large bodies", threads=1, waiting=16)
         # Keys and health must not wait for anything else.
         self._watcher = WorkerPool("health checks", threads=1, waiting=16)
-        self._pools = self._readers, self.computer, self._decoder, self._watcher
-        self.bodies = BodyBudget(LARGE_BODIES_BYTES)
+        self._keys = WorkerPool("reads of keys", threads=1, waiting=2)
+        self._pools = self._readers, self.computer, self._decoder, self._watcher, self._keys
+        self.bodies = BodyBudget(max(LARGE_BODIES_BYTES, 2 * config.body_bytes))
         document = openapi(OPERATIONS)
         self.openapi, self.api_page = msgspec.json.encode(document), api_page(document).encode()
         self.files, self.live = read_files(), LiveStreams(self)
@@ -133,6 +134,6 @@ class Service:
         while True:
             await asyncio.sleep(KEYS_SECONDS)
             try:
-                await self._watcher.run(self.load_keys)
+                await self._keys.run(self.load_keys)
             except Exception as error:
                 log.warning("the API keys could not be read, the earlier ones count: %s", error)

@@ -19,6 +19,8 @@ FRAMING_BYTES = 64_000
 # A request must be complete after so long, and a client must take something of its response.
 REQUEST_SECONDS = 20.0
 SEND_SECONDS = 30.0
+# How many requests a client may send before the first is answered.
+PIPELINED = 16
 # What responses that clients do not take may occupy, in all.
 UNSENT_BYTES = 128_000_000
 CLOSING = b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -52,6 +54,13 @@ class LimitedProtocol(HttpToolsProtocol):
         HttpToolsProtocol.data_received(self, data)
         if self._framing > FRAMING_BYTES:
             self.refuse(TOO_LARGE)
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer a request; refuse a client that sends too many without waiting."""
+        if len(self.pipeline) >= PIPELINED:
+            self.pipeline.clear()
+            raise ValueError(f"more than {PIPELINED} requests without waiting for an answer")
+        HttpToolsProtocol.on_headers_complete(self)
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, cast
 
 from starlette.responses import Response
@@ -45,7 +44,7 @@ async def get_history(service: Service, request: ApiRequest) -> Response:
     """Return the history of a bandit and its arms, coarser the longer ago."""
     name, span = request.path["name"], cast("Range", request.choice("range", RANGES))
     arms = [arm for arm in request.query["arm"] if arm] if "arm" in request.query else None
-    found = await service.read(lambda view: history_of(view, name, span, arms, time.time()))
+    found = await service.read(lambda view: history_of(view, name, span, arms, service.store.now()))
     return json_response(found)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PROBLEM_JSON = "application/problem+json"
 REQUEST, LARGE_BODY = "http.request", 64_000
+MOST_FIELDS = 50
 log = logging.getLogger(__name__)
 
 
@@ -76,7 +77,7 @@ class Endpoint:
             return self._wrong_method(scope["method"])
         check_names(scope["path_params"], operation.method)
         given = scope["query_string"]
-        query = parse_qs(given.decode("latin-1"), keep_blank_values=True) if given else {}
+        query = read_query(given) if given else {}
         path, body = scope["path_params"], b""
         if not operation.body:
             return await self._handled(operation, ApiRequest(path, query, body, headers), receive)
@@ -124,6 +125,14 @@ def check_names(names: Mapping[str, str], method: str) -> None:
         for thing, name in names.items():
             if not (BANDIT_NAME.fullmatch(name) if thing == "name" else is_name(name)):
                 raise not_found("bandit" if thing == "name" else thing, name)
+
+
+def read_query(given: bytes) -> dict[str, list[str]]:
+    """Return the query parameters of a URL, of which there must not be many."""
+    try:
+        return parse_qs(given.decode("latin-1"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise bad_input("query", f"of at most {MOST_FIELDS} parameters", "more") from None
 
 
 def check_utf8(path: bytes) -> None:

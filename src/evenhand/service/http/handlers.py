@@ -107,20 +107,30 @@ async def post_decision(service: Service, request: ApiRequest) -> Response:
     """Choose which of the awake arms to play; the same id always gets the same decision."""
     explain = bool(request.query) and request.flag("explain")
     body: DecisionBody = await service.decode(request.body or b"{}", DecisionBody)
-    if explain:
-        service.computer.check_room()
     if body.id is not None and (not is_name(body.id) or body.id in DOTS):
         raise bad_input("id", ID_RULE, body.id)
     command = commands.Decide(request.path["name"], body.id, body.awake, explain)
+    if explain:
+        return await _explained(service, command)
     result = await _execute(service, command)
     service.metrics.decisions(command.bandit, result.status)
-    if result.basis is not None:
-        reasons = await service.computer.run(reasons_of, result.basis)
-        result.body.reasons = reasons
-        store = commands.StoreReasons(command.bandit, result.body.id, reasons)
-        stored = await service.writer.submit(store, urgent=True)
-        if isinstance(stored, ProblemError):
-            log.warning("the reasons of decision %s were not stored: %s", result.body.id, stored)
+    return json_response(result.body, result.status)
+
+
+async def _explained(service: Service, command: commands.Decide) -> Response:
+    """Decide, and return the decision with its reasons, which are stored with it."""
+    # Whoever is told that the queue is full must not have got a decision.
+    with service.computer.reserved():
+        result = await _execute(service, command)
+        service.metrics.decisions(command.bandit, result.status)
+        if result.basis is None:
+            return json_response(result.body, result.status)
+        reasons = await service.computer.run_reserved(reasons_of, result.basis)
+    result.body.reasons = reasons
+    store = commands.StoreReasons(command.bandit, result.body.id, reasons)
+    stored = await service.writer.submit(store, urgent=True)
+    if isinstance(stored, ProblemError):
+        log.warning("the reasons of decision %s were not stored: %s", result.body.id, stored)
     return json_response(result.body, result.status)
 
 

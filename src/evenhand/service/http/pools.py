@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from evenhand.service.problems import ProblemError
@@ -34,26 +35,43 @@ class WorkerPool:
         """How many calls run or wait."""
         return self._pending
 
-    def check_room(self) -> None:
-        """Raise if the queue is full."""
-        if self._pending >= self._waiting:
-            detail = f"{self._waiting} {self._what} are under way: retry in a moment"
-            raise ProblemError(429, "busy", detail)
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Hold a slot of the queue, or raise that it is full."""
+        self._take()
+        try:
+            yield
+        finally:
+            self._give_back()
 
     async def run(self, work: Callable[..., Result], *given: Any) -> Result:
         """Call a function in a thread. Cancelled before a thread is free, it is never called."""
-        self.check_room()
-        with self._lock:
-            self._pending += 1
+        self._take()
+        return await self._run(self._give_back, work, *given)
+
+    async def run_reserved(self, work: Callable[..., Result], *given: Any) -> Result:
+        """Call a function in a thread, within a slot that is :meth:`reserved`."""
+        return await self._run(lambda: None, work, *given)
+
+    async def _run(
+        self, ended: Callable[[], None], work: Callable[..., Result], *given: Any
+    ) -> Result:
         future = self._threads.submit(work, *given)
-        future.add_done_callback(self._done)
+        future.add_done_callback(lambda done: ended())
         return await asyncio.wrap_future(future)
 
     def stop(self) -> None:
         """Forget the queue; calls that run are not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _done(self, future: Future[Any]) -> None:
+    def _take(self) -> None:
+        with self._lock:
+            if self._pending >= self._waiting:
+                detail = f"{self._waiting} {self._what} are under way: retry in a moment"
+                raise ProblemError(429, "busy", detail)
+            self._pending += 1
+
+    def _give_back(self) -> None:
         with self._lock:
             self._pending -= 1
 

@@ -173,7 +173,8 @@ class _PostgresConnection:
 
     def cut(self) -> None:
         """Shut the connection down from another thread: what waits for an answer fails."""
-        with suppress(OSError), socket.socket(fileno=os.dup(self._own.fileno())) as own:
+        lost = load("psycopg").Error
+        with suppress(OSError, lost), socket.socket(fileno=os.dup(self._own.fileno())) as own:
             own.shutdown(socket.SHUT_RDWR)
 
     def run(self, statement: str, *values: Any) -> Any:

@@ -115,6 +115,7 @@ class Statements:
         )
         tables = (*PER_BANDIT, "log")
         every = " UNION ".join(f"SELECT bandit FROM {table} WHERE {absent}" for table in tables)
+        every += " UNION SELECT key FROM bandits WHERE key IN (SELECT bandit FROM deleted)"
         return sorted(row[0] for row in self._run(every))
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:

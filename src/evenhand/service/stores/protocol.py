@@ -140,7 +140,7 @@ class View(Protocol):
         """Return some of the ids under which more than one decision was made: there are none."""
 
     def orphans(self) -> list[int]:
-        """Return the keys of rows that belong to no bandit, not even to a deleted one."""
+        """Return the keys of rows that belong to no bandit, and of bandits marked as deleted."""
 
     def last_decisions(self, key: int, limit: int, among: int) -> list[str]:
         """Return the ids of at most ``limit`` decisions among the last events, newest first."""

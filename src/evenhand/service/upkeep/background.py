@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from evenhand.service.engine.commands import Command, ExpireOverdue, RecordHistory
 from evenhand.service.engine.config_version import ConfigVersion
 from evenhand.service.engine.counters import unpacked
-from evenhand.service.engine.executor import CommandExecutor
+from evenhand.service.engine.executor import CommandExecutor, Result
 from evenhand.service.engine.history import DAY_STEP, STEP_SECONDS
-from evenhand.service.problems import unreadable
+from evenhand.service.problems import ProblemError, unreadable
 from evenhand.service.stores.protocol import (
     BanditHead,
     BanditLocked,
@@ -37,13 +37,18 @@ class Background:
 
     def run(self, works: bool) -> bool:
         """Do some of the work; return whether there is more. Probe a store that failed lately."""
-        expired = [self._execute([command]) for command in self._overdue.commands()]
+        expired = [self._expire(command) for command in self._overdue.commands()]
         self._record_history()
         with self._executor.store.transaction() as transaction:
             more = transaction.purge(PURGED_AT_ONCE)
             if not works:
                 transaction.check_writable()
         return any(expired) or more
+
+    def _expire(self, command: ExpireOverdue) -> bool:
+        """Expire the overdue decisions of a bandit; say whether there may be more."""
+        results = self._execute([command])
+        return bool(results) and not isinstance(results[0], ProblemError)
 
     def _record_history(self) -> None:
         """Record the points that are due, all at once, or one by one if that fails."""
@@ -53,18 +58,17 @@ class Background:
                 if not self._execute([command]):
                     self._history.missed(command.bandit)
 
-    def _execute(self, commands: Sequence[Command]) -> bool:
-        """Execute commands; log an error and return False, so that it does not affect others."""
+    def _execute(self, commands: Sequence[Command]) -> list[Result]:
+        """Execute commands; log an error and return nothing, so that it does not affect others."""
         try:
-            self._executor.execute(commands)
+            return self._executor.execute(commands)
         except BanditLocked:
-            return False
+            return []
         except StoreUnavailable:
             raise
         except Exception:
             log.exception("%s failed", commands)
-            return False
-        return True
+            return []
 
 
 class OverdueFinder:

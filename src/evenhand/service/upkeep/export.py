@@ -14,9 +14,10 @@ from msgspec import Struct
 from evenhand.core.checks import brief, check_known, check_whole, fail
 from evenhand.core.forms import Form
 from evenhand.errors import InputError
-from evenhand.service.engine.config_version import ConfigVersion, first_config
+from evenhand.service.engine.bandit import Bandit
+from evenhand.service.engine.config_version import ConfigVersion, ConfigVersions, first_config
 from evenhand.service.engine.counters import from_plain, packed, to_plain, unpacked
-from evenhand.service.schemas import BANDIT_NAME, BANDIT_RULE, BanditBody
+from evenhand.service.schemas import BANDIT_NAME, BANDIT_RULE, MOST_PLAYS, BanditBody
 from evenhand.service.stores import open_store
 from evenhand.service.stores.protocol import (
     BanditHead,
@@ -30,7 +31,7 @@ from evenhand.service.stores.protocol import (
     all_events,
 )
 from evenhand.service.upkeep.verification import verify
-from evenhand.service.views.lookup import find_head
+from evenhand.service.views.lookup import find_bandit, find_head
 
 # Version 2 has no digests.
 FORM = Form("evenhand bandits", 3, {2: lambda old: old})
@@ -153,6 +154,7 @@ def _read_bandit(transaction: Transaction, reader: _Reader) -> tuple[str, int]:
             transaction.put_compaction(key, _compaction(*about["fold"]), ())
         count = _read_events(transaction, reader, BanditHead(key, 1, last), counters)
         differences = verify(transaction, name)[1]
+        _check_usable(transaction, name)
     except (InputError, StoreUnavailable):
         raise
     except Exception as error:  # whatever a damaged line may lead to
@@ -161,6 +163,19 @@ def _read_bandit(transaction: Transaction, reader: _Reader) -> tuple[str, int]:
         what, counted, stored = differences[0]
         fail(f"{what} of bandit {name!r}", f"{counted:g}, what its log adds up to", stored)
     return name, count
+
+
+def _check_usable(transaction: Transaction, name: str) -> None:
+    """Raise unless a server could go on with a bandit: its policy, its floors, its memory."""
+    bandit = find_bandit(transaction, name)
+    Bandit(bandit.key, bandit.config, "interpreted").load(bandit.counters, 1)
+    configs = ConfigVersions(transaction, bandit.key)
+    for number in range(1, bandit.config.number + 1):
+        config = configs[number]
+        if config.policy != bandit.config.policy:
+            raise ValueError(f"configuration {number} has another policy, which cannot change")
+        if config.table.problem.plays > MOST_PLAYS:
+            raise ValueError(f"configuration {number} has more than {MOST_PLAYS} plays")
 
 
 def _check_first(body: BanditBody, config: ConfigVersion) -> None:

@@ -271,6 +271,7 @@ class Recount:
                 arm.debt = self._after(arm.debt, change)
 
     def _changed(self, event: Event, change: ConfigEvent) -> None:
+        rules.check_change(event, change)
         if change.config_version != self.config_version + 1:
             raise ValueError(f"event {event.seq} skips a configuration: {change.config_version}")
         before = self._configs[self.config_version].table if self.config_version else None

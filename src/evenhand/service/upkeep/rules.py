@@ -15,7 +15,9 @@ from evenhand.core.round import StepOptions
 from evenhand.learner.arm_table import ArmTable
 from evenhand.learner.awake import unpacked
 from evenhand.learner.feedback import END_WORDS
+from evenhand.service.engine.digests import SIZE
 from evenhand.service.engine.events import (
+    ConfigEvent,
     DecisionEvent,
     DecisionHistory,
     ExpiryEvent,
@@ -49,6 +51,16 @@ def check_event(event: Event, following: int) -> None:
             _wrong(event, f"it must name no decision, got {brief(event.decision)}")
     elif not named or event.decision in DOTS:
         _wrong(event, f"its decision must be a name, got {brief(event.decision)}")
+
+
+def check_change(event: Event, change: ConfigEvent) -> None:
+    """Raise if an event about a configuration cannot have been written."""
+    words = (change.change, *change.arms)
+    if not all(is_name(word) and len(word) <= LONGEST_NAME for word in words):
+        _wrong(event, f"what has changed must be named, got {brief(words)}")
+    for digest in (change.digest, change.origin):
+        if len(digest) not in (0, 2 * SIZE):
+            _wrong(event, f"a digest must have {2 * SIZE} digits, got {brief(digest)}")
 
 
 def check_decision(

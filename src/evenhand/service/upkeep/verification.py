@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from evenhand.core.checks import LARGEST
 from evenhand.core.schema import names_of
 from evenhand.core.state import State
 from evenhand.service.engine.config_version import ConfigVersions
-from evenhand.service.engine.counters import Counters, Totals, to_plain, unpacked
+from evenhand.service.engine.counters import Counters, Totals, check_sums, to_plain, unpacked
 from evenhand.service.engine.digests import (
     MODULUS,
     Link,
@@ -21,6 +22,7 @@ from evenhand.service.engine.digests import (
 )
 from evenhand.service.engine.events import ConfigEvent, DecisionEvent, FeedbackEvent, decode
 from evenhand.service.stores.protocol import Compaction, Event, View, all_events
+from evenhand.service.upkeep import rules
 from evenhand.service.upkeep.recount import Recount
 from evenhand.service.views.lookup import find_head
 
@@ -45,18 +47,17 @@ def verify(view: View, name: str) -> tuple[int, list[Difference]]:
     """
     head = find_head(view, name)
     key, stored = head.key, unpacked(view.counters(head.key))
-    if repeated := view.repeated_decisions(key):
-        raise ValueError(f"there are several decisions of one id: {', '.join(repeated)}")
+    _check_rows(view, key, head.config_version)
     configs = ConfigVersions(view, key)
     checked = stored.totals.checked.item()
     recount = Recount(view, key, int(stored.state.epoch[0]), checked)
     link, count = stored.link._replace(digest=""), 0
     if (compaction := view.compaction(key)) is not None:
         rows = takewhile(lambda event: event.seq <= compaction.through, all_events(view, key, 0))
-        kept = _KeptRows(compaction, checked)
+        kept = _KeptRows(compaction, checked, stored.link.after)
         for event in _with_origin(view, name, key, configs, rows):
             count += 1
-            kept.add(event)
+            kept.add(event, configs)
         kept.check()
         recount.unchecked = kept.unchecked
         link = Link(unpacked(compaction.counters).link.digest, stored.link.after)
@@ -72,22 +73,39 @@ def verify(view: View, name: str) -> tuple[int, list[Difference]]:
     return count + recount.seq - first, found
 
 
+def _check_rows(view: View, key: int, config_version: int) -> None:
+    """Raise if there are rows that no server writes: ids twice, numbers that are not in use."""
+    if repeated := view.repeated_decisions(key):
+        raise ValueError(f"there are several decisions of one id: {', '.join(repeated)}")
+    if (first := view.events(key, -LARGEST, 1)) and first[0].seq < 1:
+        raise ValueError(f"there is an event of number {first[0].seq}")
+    try:
+        view.config(key, config_version + 1)
+    except LookupError:
+        return
+    raise ValueError(f"there is a configuration {config_version + 1}, which is not in use")
+
+
 class _KeptRows:
     """Checks what a compaction has kept of older rows."""
 
-    def __init__(self, compaction: Compaction, checked: int) -> None:
-        self._compaction, self._checked = compaction, checked
-        self._total = self._decisions = 0
+    def __init__(self, compaction: Compaction, checked: int, after: int) -> None:
+        self._compaction, self._checked, self._after = compaction, checked, after
+        self._total = self._decisions = self._last = 0
         self._awaiting: dict[str, tuple[int, int]] = {}
 
-    def add(self, event: Event) -> None:
-        """Add the next row."""
+    def add(self, event: Event, configs: ConfigVersions) -> None:
+        """Add the next row, which must be one that the server could have written."""
+        # Numbers of rows that were dropped are missing.
+        rules.check_event(event, max(event.seq, self._last + 1))
+        self._last = event.seq
         self._total = (self._total + row_number(event)) % MODULUS
         if event.kind == "decision":
             self._decisions += 1
             if event.body:
-                plays = len(decode(DecisionEvent, event.body).chosen)
-                self._awaiting[event.decision] = event.seq, plays
+                made: DecisionEvent = decode(DecisionEvent, event.body)
+                _check_kept(event, made, configs, self._compaction.config_version)
+                self._awaiting[event.decision] = event.seq, len(made.chosen)
         elif event.kind == "feedback" and event.decision in self._awaiting:
             seq, plays = self._awaiting[event.decision]
             told = len(decode(FeedbackEvent, event.body).rewards)
@@ -103,11 +121,25 @@ class _KeptRows:
     def check(self) -> None:
         """Raise if rows were lost or changed, or do not fit the counters."""
         compaction = self._compaction
-        if compaction.kept and compaction.kept != kept_digest(compaction, self._total):
+        known = compaction.kept or self._after < compaction.through
+        if known and compaction.kept != kept_digest(compaction, self._total):
             raise ValueError("compacted rows, or the counters after them, were changed")
-        totals = unpacked(compaction.counters).totals
+        counters = unpacked(compaction.counters)
+        check_sums(counters.state)
+        totals = counters.totals
+        if totals.pending.sum() > sum(plays for _, plays in self._awaiting.values()):
+            raise ValueError("the counters of the compaction await more than its rows")
         if totals.seq.item() != compaction.through or totals.latest.item() != self._decisions:
             raise ValueError("the counters of the compaction are not those of its rows")
+
+
+def _check_kept(event: Event, made: DecisionEvent, configs: ConfigVersions, latest: int) -> None:
+    """Raise if a decision that a compaction has kept cannot have been made."""
+    if not 1 <= made.config_version <= latest:
+        raise ValueError(f"event {event.seq} is of configuration {made.config_version}")
+    table = configs[made.config_version].table
+    due = rules.Clocks(made.number, made.round, made.time, made.config_version)
+    rules.check_decision(event, made, due, table, adds_up=made.before is None)
 
 
 def _with_origin(

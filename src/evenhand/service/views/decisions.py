@@ -28,6 +28,7 @@ from evenhand.service.views.schemas import DecisionDetails, DecisionList, Decisi
 MOST_BYTES = 4_000_000
 # The newest decisions are searched among so many events: much feedback may follow them.
 AMONG = 100_000
+READ_AT_ONCE = 50
 
 
 def find_decision(view: View, name: str, decision: str) -> tuple[int, DecisionDetails]:
@@ -53,13 +54,25 @@ def find_decision(view: View, name: str, decision: str) -> tuple[int, DecisionDe
 
 
 def newest_decisions(view: View, name: str, limit: int) -> DecisionList:
-    """Return the newest decisions, newest first, without those that were compacted."""
+    """Return the newest decisions, newest first, without those that were compacted.
+
+    There are fewer where these have more bytes than an answer may have.
+    """
     head = find_head(view, name)
     configs = ConfigVersions(view, head.key)
     ids = view.last_decisions(head.key, limit, AMONG)
-    known = histories(view.decisions(head.key, ids, reasons=False))
-    found = ((known[id_], known[id_].made) for id_ in ids)
-    return DecisionList([_summary(h, made, configs) for h, made in found if made is not None])
+    found: list[DecisionSummary] = []
+    size = 0
+    for start in range(0, len(ids), READ_AT_ONCE):
+        some = ids[start : start + READ_AT_ONCE]
+        events = view.decisions(head.key, some, reasons=False)
+        size += sum(len(event.body) for event in events)
+        known = histories(events)
+        pairs = ((known[id_], known[id_].made) for id_ in some)
+        found += [_summary(history, made, configs) for history, made in pairs if made is not None]
+        if size > MOST_BYTES:
+            break
+    return DecisionList(found)
 
 
 def _summary(
