@@ -301,6 +301,27 @@ def test_an_item_that_spoils_a_batch_is_separated_from_the_others(status):
     assert len(delivery.refused) == (0 if status == 500 else 1)
 
 
+@pytest.mark.parametrize("error", [UnicodeEncodeError("utf-8", "x", 0, 1, "no"), None])
+def test_an_item_that_cannot_be_sent_is_separated_from_the_others(error):
+    delivery, sent = filled(8), []
+    for _ in range(40):
+        if not len(delivery.buffer):
+            break
+        _, items = delivery.next_call()
+        if any(item["decision"] == "5" for item in items):
+            delivery.settled(items, None, error or ServiceError("late", 408))
+            if error is None:
+                break
+        else:
+            sent += [item["decision"] for item in items]
+            delivery.settled(items, {"results": [{"outcome": "applied"} for _ in items]}, None)
+    if error is None:
+        assert len(delivery.buffer) == 8
+        return
+    assert sorted(sent) == ["0", "1", "2", "3", "4", "6", "7"]
+    assert [one["decision"] for one in delivery.refused] == ["5"]
+
+
 def test_feedback_is_kept_while_the_server_has_errors():
     delivery = filled(1)
     _, items = delivery.next_call()

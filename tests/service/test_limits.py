@@ -99,6 +99,27 @@ def test_headers_without_end_are_refused_before_they_fill_the_memory(server, beg
     assert httpx.get(f"{server.url}/livez").status_code == 200
 
 
+def test_requests_that_wait_for_no_answer_neither_fill_nor_freeze(server):
+    before = memory_of(server)
+    with watched(server) as waits, connected(server) as one:
+        many = b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n" * 6_000
+        time.sleep(0.2)
+        with suppress(OSError):
+            for _ in range(30):
+                one.sendall(many)
+        assert closed_within(one, 5)
+    assert memory_of(server) < before + 60 * MEGABYTE
+    assert max(waits) < 2.0
+
+
+def test_a_few_requests_may_be_sent_at_once(server):
+    with connected(server) as one:
+        one.sendall(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n" * 10)
+        answers = b""
+        while answers.count(b"HTTP/1.1 200") < 10:
+            answers += one.recv(65_536)
+
+
 def test_open_paths_read_no_bodies(server):
     before, opened = memory_of(server), []
     for _ in range(40):
@@ -384,6 +405,34 @@ def test_a_bad_item_spoils_neither_the_answer_nor_the_good_ones(shelf, item):
     assert alone.json()["detail"]
 
 
+def test_whoever_is_told_to_retry_got_no_decision(server):
+    arms = [{"name": f"arm {i}", "floor": 0.0005} for i in range(800)]
+    url = f"{server.url}/v1/bandits/big"
+    assert httpx.put(url, json={"arms": arms, "plays": 1}, timeout=30).status_code == 201
+    with ThreadPoolExecutor(40) as threads:
+        path = f"{url}/decisions?explain=true"
+        asked = [threads.submit(httpx.post, path, json={}, timeout=60) for _ in range(40)]
+        codes = [one.result().status_code for one in asked]
+    assert set(codes) == {201, 429}
+    overview = httpx.get(f"{server.url}/v1/overview", timeout=60).json()["bandits"]
+    [big] = [bandit for bandit in overview if bandit["name"] == "big"]
+    assert big["rounds"] == codes.count(201)
+
+
+def test_a_url_of_many_parameters_is_refused(server):
+    assert httpx.get(f"{server.url}/v1/bandits?{'a=1&' * 5_000}").status_code == 422
+
+
+def test_a_server_of_large_bodies_reads_them(tmp_path, serve):
+    config = tmp_path / "config.toml"
+    config.write_text("body_bytes = 40_000_000\n")
+    server = serve("--database", "memory:", "--config", str(config))
+    assert httpx.put(f"{server.url}/v1/bandits/shelf", json=SHELF).status_code == 201
+    body = b'{"id": "d"' + b" " * 35_000_000 + b"}"
+    url = f"{server.url}/v1/bandits/shelf/decisions"
+    assert httpx.post(url, content=body, timeout=60).status_code == 201
+
+
 def test_a_name_that_is_not_utf8_is_refused(server):
     for path in (b"/v1/bandits/shelf/arms/%FF", b"/v1/bandits/shelf/decisions/%FE%C3"):
         with connected(server) as one:
@@ -405,7 +454,7 @@ def test_every_answer_forbids_guessing_and_storing(shelf):
         assert answer.headers["cache-control"] == ("no-cache" if path == "/" else "no-store")
 
 
-@pytest.mark.parametrize("name", ["X-Forwarded-For", "X-Forwarded-Host", "Forwarded"])
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "X-Forwarded-Port", "Forwarded"])
 def test_without_keys_a_proxy_is_refused(shelf, name):
     answer = shelf.get("/v1/bandits", headers={name: "203.0.113.7"})
     assert answer.status_code == 403

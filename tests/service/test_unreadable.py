@@ -10,6 +10,7 @@ import time
 import zlib
 
 import httpx
+import psutil
 import pytest
 
 SHELF = {
@@ -74,6 +75,9 @@ def test_one_unreadable_bandit_disturbs_nobody(tmp_path, serve, table, change):
     assert httpx.post(f"{good}/decisions", json={}).status_code == 201
     time.sleep(1.7)
     assert httpx.get(f"{good}/decisions/d").json()["state"] == "expired"
+    before = sum(psutil.Process(server.process.pid).cpu_times()[:2])
+    time.sleep(1.0)
+    assert sum(psutil.Process(server.process.pid).cpu_times()[:2]) < before + 0.5
     verified = run("verify", database)
     assert verified.returncode == 1
     assert "bad: " in verified.stdout

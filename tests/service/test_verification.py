@@ -143,6 +143,12 @@ DAMAGE = {
     "the original body changed": ["UPDATE bandits SET original = x'7b7d' WHERE key = {key}"],
     "the bandit renamed": ["UPDATE bandits SET name = 'renamed' WHERE key = {key}"],
     "the bandit's row gone": ["DELETE FROM bandits WHERE key = {key}"],
+    "an event of number 0": [COPY.format(0, "'ghost'") + " AND seq = 3"],
+    "a configuration added": [
+        "INSERT INTO configs SELECT bandit, 3, body FROM configs WHERE bandit = {key} "
+        "AND number = 2"
+    ],
+    "marked as deleted": ["INSERT INTO deleted VALUES ({key})"],
 }
 
 
@@ -236,6 +242,7 @@ COMPACTED = {
         "WHERE bandit = {key}"
     ],
     "its end changed": ["UPDATE compactions SET through = through - 2 WHERE bandit = {key}"],
+    "its digest gone": ["UPDATE compactions SET kept = '' WHERE bandit = {key}"],
     "its digest changed": ["UPDATE compactions SET kept = 'ff' WHERE bandit = {key}"],
     "its configuration changed": ["UPDATE compactions SET config_version = 1 WHERE bandit = {key}"],
 }
@@ -342,14 +349,38 @@ def test_only_what_the_server_could_have_written_is_imported(clock, forge):
         assert view.names() == []
 
 
+FORGED_COUNTERS = {
+    "latest": 5,
+    "seq": 5,
+    "rounds": -1_000,
+    "played": -1_000,
+    "feedbacks": -1_000.0,
+    "reward_sums": 1_000.0,
+    "pending": 5,
+    "epoch": -1,
+}
+
+
 def test_a_forged_compaction_is_not_imported(clock):
     documents = plain(exported(clock, compacted=True))
     import_lines(open_store("memory:"), map(json.dumps, documents))
-    for what in ("latest", "seq"):
+    for what, change in FORGED_COUNTERS.items():
         forged = json.loads(json.dumps(documents))
-        forged[1]["fold"][2][what][0] += 5
+        forged[1]["fold"][2][what][0] += change
         with pytest.raises(InputError):
             import_lines(open_store("memory:"), map(json.dumps, forged))
+    for place, value in ((1, 1e300), (3, "x" * 1_000), (3, "two\nlines"), (3, "")):
+        forged = json.loads(json.dumps(documents))
+        events_of(forged, "decision")[2][place] = value
+        with pytest.raises(InputError):
+            import_lines(open_store("memory:"), map(json.dumps, forged))
+
+
+def test_reasons_that_come_after_a_compaction_are_not_stored(store, clock):
+    executor = lived(store, clock)
+    compact(store, "shelf", -1e12)
+    executor.execute([StoreReasons("shelf", "d-5", [])])
+    assert not is_damaged(store)
 
 
 def test_a_decision_from_the_future_stops_neither_expiry_nor_compaction(store, clock, monkeypatch):

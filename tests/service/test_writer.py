@@ -236,6 +236,36 @@ def test_a_database_that_does_not_answer_is_given_up_after_a_deadline(url_of, mo
     proxy.close()
 
 
+def test_work_that_is_given_up_takes_no_later_request_with_it(url_of, monkeypatch):
+    monkeypatch.setattr(writer_module, "DEADLINE_SECONDS", 0.2)
+
+    async def test(writer, executor, sizes):
+        await writer.submit(create("shelf", BODY))
+        begin, stalls = executor.begin, [0.8]
+
+        def slow(*given, **more):
+            pending = begin(*given, **more)
+
+            def commit():
+                if stalls:
+                    time.sleep(stalls.pop())
+                pending.commit()
+
+            return pending._replace(commit=commit)
+
+        monkeypatch.setattr(executor, "begin", slow)
+        monkeypatch.setattr(type(executor), "is_quick", lambda *given: False)
+        asked = []
+        for _ in range(60):
+            asked.append(writer.submit(Decide("shelf", None, None, False)))
+            await asyncio.sleep(0.02)
+        answers = await asyncio.wait_for(asyncio.gather(*asked), 5.0)
+        assert {answer.status for answer in answers} == {201, 503}
+        assert answers[-1].status == 201
+
+    with_writer(url_of("sqlite"), test)
+
+
 def test_a_bandit_that_another_server_keeps_locked_holds_up_no_other(url_of, monkeypatch):
     import psycopg
 

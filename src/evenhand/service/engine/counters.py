@@ -116,6 +116,8 @@ def check_sums(state: State) -> None:
     for name in names_of(State, adds_up=True):
         if np.any(getattr(state, name) < -ROUNDING):
             raise ValueError(f"{name} must be at least 0")
+    if state.epoch[0] < 0:
+        raise ValueError("epoch must be at least 0")
     if np.any(state.played > state.rounds):
         raise ValueError("played must be at most the rounds")
     if np.any(state.reward_sums > state.feedbacks * (1.0 + ROUNDING) + ROUNDING):

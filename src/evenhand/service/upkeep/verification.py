@@ -104,7 +104,7 @@ class _KeptRows:
             self._decisions += 1
             if event.body:
                 made: DecisionEvent = decode(DecisionEvent, event.body)
-                _check_kept(event, made, configs, self._compaction.config_version)
+                _check_kept(event, made, self._decisions, configs, self._compaction)
                 self._awaiting[event.decision] = event.seq, len(made.chosen)
         elif event.kind == "feedback" and event.decision in self._awaiting:
             seq, plays = self._awaiting[event.decision]
@@ -133,12 +133,18 @@ class _KeptRows:
             raise ValueError("the counters of the compaction are not those of its rows")
 
 
-def _check_kept(event: Event, made: DecisionEvent, configs: ConfigVersions, latest: int) -> None:
+def _check_kept(
+    event: Event,
+    made: DecisionEvent,
+    number: int,
+    configs: ConfigVersions,
+    compaction: Compaction,
+) -> None:
     """Raise if a decision that a compaction has kept cannot have been made."""
-    if not 1 <= made.config_version <= latest:
+    if not 1 <= made.config_version <= compaction.config_version:
         raise ValueError(f"event {event.seq} is of configuration {made.config_version}")
     table = configs[made.config_version].table
-    due = rules.Clocks(made.number, made.round, made.time, made.config_version)
+    due = rules.Clocks(number, made.round, made.time, made.config_version)
     rules.check_decision(event, made, due, table, adds_up=made.before is None)
 
 
