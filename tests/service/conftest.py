@@ -7,6 +7,7 @@ import sys
 import warnings
 from itertools import count
 
+import httpx
 import pytest
 
 from evenhand.service import Config
@@ -21,6 +22,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 STORES = ("memory", "sqlite", "postgres")
+SHELF = {"arms": [{"name": "news", "floor": 0.3}, {"name": "arts"}], "plays": 1}
 _numbers = count()
 
 
@@ -148,3 +150,11 @@ def evenhand_keys(serve, tmp_path):
 
     keys = make("admin"), make("read")
     return serve("--database", database), *keys, lambda id_: command("revoke", id_)
+
+
+@pytest.fixture
+def server(tmp_path, serve):
+    """A real server on SQLite, with a bandit of two arms."""
+    found = serve("--database", f"sqlite:///{tmp_path}/limits.db")
+    assert httpx.put(f"{found.url}/v1/bandits/shelf", json=SHELF).status_code == 201
+    return found

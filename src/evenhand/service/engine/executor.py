@@ -130,13 +130,7 @@ class CommandExecutor:
             self._bandits.update({name: cached[name] for name in busy if name in cached})
             if more is not None:
                 batch = [*batch, *more([name for name in names if name not in busy])]
-            units, broken = self._begin_units(transaction, found, batch, cached)
-            results = [
-                locked(command.bandit)
-                if command.bandit in busy
-                else self._result(transaction, units, broken, command)
-                for command in batch
-            ]
+            units, results = self._results(transaction, found, batch, cached, busy)
             for unit in units.values():
                 unit.save()
             bandits = {name: unit.bandit for name, unit in units.items()}
@@ -149,6 +143,23 @@ class CommandExecutor:
                 self.recent.add(unit.bandit.key, unit.bases)
 
         return Pending(results, commit, busy)
+
+    def _results(
+        self,
+        transaction: Transaction,
+        found: Mapping[str, LockedBandit],
+        batch: Sequence[Command],
+        cached: Mapping[str, Bandit],
+        busy: Collection[str],
+    ) -> tuple[dict[str, UnitOfWork], list[Result]]:
+        """Execute commands on locked bandits; return their units of work, and the results."""
+        units, broken = self._begin_units(transaction, found, batch, cached)
+        return units, [
+            locked(command.bandit)
+            if command.bandit in busy
+            else self._result(transaction, units, broken, command)
+            for command in batch
+        ]
 
     def _begin_units(
         self,
