@@ -22,15 +22,8 @@ from evenhand.core.round import StepOptions, notice
 from evenhand.core.schema import copied, new
 from evenhand.core.state import DecisionView, ProblemArrays, State, faded, posterior
 from evenhand.errors import InputError
-from evenhand.policies.probabilities import (
-    Betas,
-    Distributions,
-    Lines,
-    LogisticNormals,
-    Normals,
-    best_of_lines,
-    best_of_numbers,
-)
+from evenhand.policies.distributions import Betas, Distributions, LogisticNormals, Normals
+from evenhand.policies.probabilities import Lines, best_of_lines, best_of_numbers
 from evenhand.problem import Problem
 
 # Metadata of a parameter that settings stored by an earlier release do not have. At its default it
