@@ -68,7 +68,7 @@ class Number(Feature):
     clipped: bool = False
 
     def encode(self, value: object) -> tuple[float, ...]:
-        found = real(value)
+        found = value if type(value) is float else real(value)
         if found is None or not math.isfinite(found):
             self.fail("a finite number", value)
         assert found is not None
@@ -161,6 +161,11 @@ class Features(Mapping[str, Feature]):
         if not isinstance(given, Mapping):
             fail("features", "a mapping from names to declarations", declared)
         self._features = {name: _declared(name, how) for name, how in given.items()}
+        self._in_order = tuple(self._features.values())
+        numbers = [one for one in self._in_order if isinstance(one, Number)]
+        self._only_numbers = len(numbers) == len(self._in_order)
+        self._lows = np.array([one.low for one in numbers])
+        self._highs = np.array([one.high for one in numbers])
         self.columns = (INTERCEPT, *(c for feature in self.values() for c in feature.columns))
         check_different("columns of features", self.columns)
         owned = (name for name, feature in self.items() for _ in feature.columns)
@@ -192,20 +197,31 @@ class Features(Mapping[str, Feature]):
         A context is a mapping from the names of all features to values, or a list or array of
         numbers in the declared order: 0 or 1 for yes/no, its index for a category.
         """
-        if not self:
+        if not self._in_order:
             if context is None:
                 return ONLY_INTERCEPT
             fail("context", "left out: the problem has no features", context)
         if context is None:
             fail("context", f"given: the problem has the features {', '.join(self)}", context)
+        if type(context) is np.ndarray and self._only_numbers and self._all_in_range(context):
+            parts = (context - self._lows) / (self._highs - self._lows)
+            return np.concatenate([ONLY_INTERCEPT, 2.0 * parts - 1.0])
         values = self._named(context) if isinstance(context, Mapping) else self._listed(context)
         numbers = [1.0]
-        for feature, value in zip(self.values(), values, strict=True):
+        for feature, value in zip(self._in_order, values, strict=True):
             numbers += feature.encode(value)
         return np.array(numbers)
 
+    def _all_in_range(self, context: Floats) -> bool:
+        """Say whether an array has a number for each feature, and all are in their ranges."""
+        if context.shape != self._lows.shape or context.dtype != np.float64:
+            return False
+        return bool(((context >= self._lows) & (context <= self._highs)).all())
+
     def _named(self, context: Mapping[Any, Any]) -> list[Any]:
         """Return the values of a mapping in the declared order."""
+        if context.keys() == self._features.keys():
+            return [context[name] for name in self._features]
         check_known("feature of the context", context, self._features)
         for name in self:
             if name not in context:
@@ -225,9 +241,9 @@ class Features(Mapping[str, Feature]):
         if not isinstance(values, list) or len(values) != len(self):
             size = len(values) if isinstance(values, list) else "one"
             fail("context", f"one number for each of {len(self)} features", f"{size} numbers")
-        pairs = zip(self.values(), values, strict=True)
+        pairs = zip(self._in_order, values, strict=True)
         return [
-            feature.at(value) if isinstance(feature, Category) else value
+            feature.at(value) if type(feature) is Category else value
             for feature, value in pairs
         ]
 
