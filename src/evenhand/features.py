@@ -243,8 +243,7 @@ class Features(Mapping[str, Feature]):
             fail("context", f"one number for each of {len(self)} features", f"{size} numbers")
         pairs = zip(self._in_order, values, strict=True)
         return [
-            feature.at(value) if type(feature) is Category else value
-            for feature, value in pairs
+            feature.at(value) if type(feature) is Category else value for feature, value in pairs
         ]
 
     def plain(self) -> dict[str, Any]:

@@ -46,13 +46,17 @@ def lived(store, clock):
     return executor
 
 
-def is_damaged(store, name="shelf"):
+def is_damaged(store):
     """Say whether something is found, by the recount or among the orphans."""
     with store.view() as view:
-        if view.orphans():
-            return True
-        names = view.names()
-        try:
-            return any(verify(view, one)[1] for one in names)
-        except Exception:
-            return True
+        return damage_in(view)
+
+
+def damage_in(view):
+    """Say whether something is found in a view, or in a transaction that goes on."""
+    if view.orphans():
+        return True
+    try:
+        return any(verify(view, name)[1] for name in view.names())
+    except Exception:
+        return True

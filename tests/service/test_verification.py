@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from contextlib import suppress
 
 import pytest
 
@@ -20,15 +21,8 @@ from evenhand.service.stores import open_store
 from evenhand.service.upkeep.compaction import compact
 from evenhand.service.upkeep.export import export_lines, import_lines
 from tests.service.bandits import create
-from tests.service.lives import BODY, is_damaged, lived
-
-
-def damage(store, *statements):
-    """Change rows behind the store's back."""
-    with store.transaction() as transaction:
-        key = transaction.find("shelf").key
-        for statement in statements:
-            transaction._run(statement.format(key=key))
+from tests.service.conftest import Clock
+from tests.service.lives import BODY, damage_in, is_damaged, lived
 
 
 def row(change, seq):
@@ -124,26 +118,74 @@ DAMAGE = {
 }
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def one_store(request, url_of):
-    opened = open_store(url_of(request.param))
-    opened.blob = "BLOB" if request.param == "sqlite" else "BYTEA"
-    opened.blank = "x'" if request.param == "sqlite" else "'\\x"
-    yield opened
-    opened.close()
+class UndoError(Exception):
+    """Ends a transaction, so that what it has done is undone."""
+
+
+def is_noticed(store, statements):
+    """Say whether damage is found; it is undone afterwards, so that tests share a store."""
+    found = None
+    with suppress(UndoError), store.transaction() as transaction:
+        key = transaction.find("shelf").key
+        for statement in statements:
+            transaction._run(written(store, statement).format(key=key))
+        found = damage_in(transaction)
+        raise UndoError
+    return found
 
 
 def written(store, statement):
-    text = statement.replace("{blob}", store.blob).replace("{{}}", "{{{{}}}}")
-    return text.replace("x'", store.blank)
+    sqlite = type(store).__name__ == "SqliteStore"
+    text = statement.replace("{blob}", "BLOB" if sqlite else "BYTEA")
+    return text.replace("{{}}", "{{{{}}}}").replace("x'", "x'" if sqlite else "'\\x")
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def url_for(request, tmp_path_factory):
+    """Return the address of a new store, for the tests of this file."""
+    if request.param == "sqlite":
+        return lambda name: f"sqlite:///{tmp_path_factory.mktemp('stores')}/{name}.db"
+
+    def make(name):
+        import psycopg
+
+        server = request.getfixturevalue("postgres")
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return server.get_uri(name)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def lived_store(url_for):
+    store = open_store(url_for("lived"))
+    lived(store, Clock())
+    assert not is_damaged(store)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def compacted_store(url_for):
+    store = open_store(url_for("compacted"))
+    executor = lived(store, Clock())
+    for id_ in ("later", "last"):
+        compact(store, "shelf", -1e12, chunk=40)
+        executor.execute([Decide("shelf", id_, None, False)])
+    assert not is_damaged(store)
+    yield store
+    store.close()
+
+
+def test_without_damage_nothing_is_noticed(lived_store, compacted_store):
+    assert is_noticed(lived_store, []) is False
+    assert is_noticed(compacted_store, []) is False
 
 
 @pytest.mark.parametrize("statements", DAMAGE.values(), ids=DAMAGE)
-def test_damage_is_noticed(one_store, clock, statements):
-    lived(one_store, clock)
-    assert not is_damaged(one_store)
-    damage(one_store, *(written(one_store, statement) for statement in statements))
-    assert is_damaged(one_store)
+def test_damage_is_noticed(lived_store, statements):
+    assert is_noticed(lived_store, statements)
 
 
 def changed_config(store, change):
@@ -209,15 +251,8 @@ COMPACTED = {
 
 
 @pytest.mark.parametrize("statements", COMPACTED.values(), ids=COMPACTED)
-def test_damage_to_a_compacted_log_is_noticed(one_store, clock, statements):
-    executor = lived(one_store, clock)
-    compact(one_store, "shelf", -1e12, chunk=40)
-    executor.execute([Decide("shelf", "later", None, False)])
-    compact(one_store, "shelf", -1e12, chunk=40)
-    executor.execute([Decide("shelf", "last", None, False)])
-    assert not is_damaged(one_store)
-    damage(one_store, *(written(one_store, statement) for statement in statements))
-    assert is_damaged(one_store)
+def test_damage_to_a_compacted_log_is_noticed(compacted_store, statements):
+    assert is_noticed(compacted_store, statements)
 
 
 def test_reasons_that_come_after_a_compaction_are_not_stored(store, clock):

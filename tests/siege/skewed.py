@@ -10,14 +10,12 @@ from pathlib import Path
 
 from evenhand.__main__ import main
 
-FILE = Path(os.environ["CLOCK_FILE"])
-
 
 class SkewedClock:
     """Stands for ``time.time``."""
 
-    def __init__(self):
-        self._right, self._offset = time.time, 0.0
+    def __init__(self, file):
+        self._right, self._offset, self._file = time.time, 0.0, Path(file)
         threading.Thread(target=self._follow, daemon=True).start()
 
     def __call__(self):
@@ -26,10 +24,10 @@ class SkewedClock:
     def _follow(self):
         while True:
             with suppress(ValueError):
-                self._offset = float(FILE.read_text())
+                self._offset = float(self._file.read_text())
             time.sleep(0.05)
 
 
 if __name__ == "__main__":
-    time.time = SkewedClock()
+    time.time = SkewedClock(os.environ["CLOCK_FILE"])
     main()

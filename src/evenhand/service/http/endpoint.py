@@ -38,6 +38,7 @@ class Endpoint:
 
     def __init__(self, service: Service, operations: Mapping[str, Operation]) -> None:
         self._service, self._operations = service, operations
+        self._small = min(LARGE_BODY, service.config.body_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Authenticate, read the body, call the handler, and send its response."""
@@ -84,7 +85,7 @@ class Endpoint:
         message = await receive()
         body = message.get("body", b"")
         whole = message["type"] == REQUEST and not message.get("more_body", False)
-        if whole and len(body) <= LARGE_BODY:
+        if whole and len(body) <= self._small:
             return await self._handled(operation, ApiRequest(path, query, body, headers), receive)
         with LargeBody(service.bodies, service.config.body_bytes) as large:
             body = await large.read(message, receive, headers)
