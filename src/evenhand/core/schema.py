@@ -231,12 +231,25 @@ def block_reader(kind: Any) -> Callable[..., Any]:
 @cache
 def fading_scaler(kind: Any) -> Callable[..., None]:
     """Return a plain function that multiplies all arrays of a state that fade by a number."""
-    steps = "".join(
-        f"    flat = state.{name}.ravel()\n"
-        "    for i in range(flat.size):\n        flat[i] *= scale\n"
-        for name in names_of(kind, fades=True)
-    )
+    faded = (field for field in fields_of(kind) if field.column.fades)
+    steps = "".join(_scaling(field) for field in faded)
     return generated(f"def scale_{kind.__name__.lower()}(state, scale):\n{steps}    return\n")
+
+
+def _scaling(field: Field) -> str:
+    """Return the loops that multiply every entry of an array by a number.
+
+    A flat view of the array would do, but machine code with one in it takes a third longer.
+    """
+    axis = field.column.axis
+    dimensions = len(axis) if isinstance(axis, tuple) else 1
+    names = "ijk"[:dimensions]
+    loops = "".join(
+        f"{'    ' * (depth + 1)}for {name} in range(state.{field.name}.shape[{depth}]):\n"
+        for depth, name in enumerate(names)
+    )
+    entry = f"state.{field.name}[{', '.join(names)}]"
+    return f"{loops}{'    ' * (dimensions + 1)}{entry} *= scale\n"
 
 
 def generated(source: str, **given: Any) -> Callable[..., Any]:

@@ -66,6 +66,8 @@ class Learner:
         self.policy = policy if isinstance(policy, Policy) else make_policy(policy)
         self.resolved = self.policy.resolved(problem)
         self.options, self.adds_up = self.resolved.options, self.resolved.adds_up
+        # Looked up once: a decision takes microseconds.
+        self._regresses, self._contextual = self.resolved.known.regresses, bool(problem.features)
         self.horizon = None if horizon is None else check_whole("horizon", horizon, least=1)
         seed = None if seed is None else check_whole("seed", seed, least=0)
         self.rng = np.random.default_rng(seed)
@@ -106,7 +108,7 @@ class Learner:
 
     def decide(self, awake: Integers, context: Floats | None = None) -> Drawn:
         """Choose arms; clock and debts advance at once."""
-        if self.resolved.known.regresses:
+        if self._regresses:
             self._belief.context[:] = ONLY_INTERCEPT if context is None else context
         drawn = self.engine.decide(awake, self.rng)
         self.decisions += 1
@@ -134,8 +136,9 @@ class Learner:
         owed = None
         if not self.adds_up:
             owed = before.copy() if before.size == chosen.size else before[: chosen.size].copy()
-        given = self.decisions, round_, time, names, chosen, self.table, awake, owed
-        return DecisionRecord(*given, context)
+        return DecisionRecord(
+            self.decisions, round_, time, names, chosen, self.table, awake, owed, context
+        )
 
     def view(self, awake: Integers) -> DecisionView:
         """Return a copy of what the next decision depends on."""
@@ -176,12 +179,13 @@ class Learner:
 
     def encode(self, context: object) -> Floats | None:
         """Return a context as numbers, or raise InputError; None where there are no features."""
-        features = self.problem.features
-        return features.encode(context) if features or context is not None else None
+        if context is None and not self._contextual:
+            return None
+        return self.problem.features.encode(context)
 
     def before(self, awake: Integers, context: Floats | None) -> tuple[DecisionView, Any]:
         """Return copies of all that the next decision depends on: the view, and the memory."""
-        if self.resolved.known.regresses:
+        if self._regresses:
             self._belief.context[:] = ONLY_INTERCEPT if context is None else context
         return self.view(awake), copied(self.engine.memory)
 
@@ -299,7 +303,7 @@ class Learner:
         """Use arms of which some are new, or gone; ``priors`` are those of new ones."""
         kept = kept_arms(self.problem.arms, table.problem.arms)
         state, belief = carried(self.state, kept), self._belief
-        if self.resolved.known.regresses:
+        if self._regresses:
             belief = carried(belief, kept)
         self._add_priors(table.problem, state, belief, priors)
         self._refresh(state, belief)
