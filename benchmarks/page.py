@@ -31,6 +31,7 @@ TITLES = {
     "growth": "Growth",
     "simulation": "The simulator",
     "agent": "The agent",
+    "contexts": "The agent with contexts",
     "optimum": "The exact optimum",
     "reproduction": "The paper's evaluation",
     "movielens": "The movies",
