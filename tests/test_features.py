@@ -7,8 +7,10 @@ import pickle
 import numpy as np
 import pytest
 
-from evenhand import InputError, Problem
+from evenhand import Environment, InputError, Problem, make_policy, simulate
 from evenhand.features import Features
+from evenhand.files.describe import describe_environment
+from evenhand.service.engine.config_version import serving_policy
 
 DECLARED = {"age": (0, 100), "evening": bool, "country": ["de", "fr", "it"]}
 GOOD = {"age": 75, "evening": False, "country": "it"}
@@ -115,6 +117,31 @@ def test_a_problem_keeps_features_and_priors_in_files_and_pickles():
     assert read.features == Features({"age": (0, 100), "evening": bool, "country": ["de", "fr"]})
     assert read.priors == {"a": (0.25, 8.0)}
     assert Problem(["a"], plays=1, features=DECLARED) != Problem(["a"], plays=1)
+
+
+def test_a_simulation_begins_with_the_priors():
+    problem = Problem(["a", "b"], plays=1, priors={"b": (0.9, 50)})
+    environment = Environment(problem, [0.5, 0.1])
+    known, unknown = (
+        simulate(nature, ["thompson"], horizon=10, replications=50, seed=1, progress=False)
+        for nature in (environment, Environment(Problem(["a", "b"], plays=1), [0.5, 0.1]))
+    )
+    assert known.rates("thompson")["b"] > unknown.rates("thompson")["b"] + 0.2
+    assert describe_environment(environment)["arms"][1]["prior"] == [0.9, 50.0]
+
+
+def test_contexts_are_refused_where_there_are_none():
+    with pytest.raises(InputError, match="without features"):
+        Environment(Problem(2, plays=1, features={"x": bool}), 0.5)
+    policy, environment = (
+        make_policy("priced", belief="linear"),
+        Environment(Problem(2, plays=1), 1),
+    )
+    with pytest.raises(InputError, match="contexts are not simulated"):
+        simulate(environment, [policy], horizon=10, progress=False)
+    for spec in ({"belief": "linear"}, {"prices": "sample"}):
+        with pytest.raises(InputError, match="the service"):
+            serving_policy({"name": "priced", **spec})
 
 
 @pytest.mark.parametrize(

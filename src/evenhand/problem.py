@@ -21,7 +21,8 @@ from evenhand.core.checks import (
     check_whole,
     fail,
 )
-from evenhand.core.state import ProblemArrays
+from evenhand.core.schema import new
+from evenhand.core.state import ProblemArrays, State
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 from evenhand.features import Features
@@ -154,6 +155,18 @@ class Problem:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
         given = self.arms, self.plays, self.weights, self.floors, self.features, self.priors
         return Problem.of_arms_left, given
+
+    def first_state(self) -> State:
+        """Return what happened before the first round: nothing, but what the priors stand for.
+
+        >>> Problem(["a", "b"], plays=1, priors={"b": (0.25, 8)}).first_state().reward_sums
+        array([0., 2.])
+        """
+        state = new(State, len(self.arms))
+        for arm, (mean, count) in self.priors.items():
+            state.feedbacks[self.arms.index(arm)] = count
+            state.reward_sums[self.arms.index(arm)] = mean * count
+        return state
 
     @staticmethod
     def check_prior(arm: str, given: object) -> tuple[float, float]:

@@ -174,6 +174,17 @@ def test_forgetting_follows_the_solution_of_faded_equations():
     assert np.abs(np.array(found) - exact).max() < 1e-9
 
 
+def test_a_pause_of_an_agent_that_forgets_leaves_its_coefficients():
+    agent = Agent(PROBLEM, make_policy("tscsf-b", half_life=40.0), seed=3)
+    lived(agent, 300)
+    before = means_of(agent, "b")
+    agent.pause("a")
+    agent.resume("a")
+    assert means_of(agent, "b") == pytest.approx(before, abs=1e-9)
+    decision = agent.ask(context=[30, 1, 0], explain=True)
+    assert np.isfinite([reason.estimate for reason in decision.reasons]).all()
+
+
 def means_of(agent, arm):
     return {column: one.mean for column, one in agent.coefficients()[arm].items()}
 

@@ -74,7 +74,7 @@ class Belief:
             belief.targets[arm, 0] += response
 
     def refresh_all(self, belief: Any, options: StepOptions, now: float) -> None:
-        """Compute all that is derived of the sums."""
+        """Compute all that is derived of the sums, which count ``now`` times."""
         if self.refresh is not None:
             for arm in range(len(belief.means)):
                 self.refresh(belief, arm, options, now)

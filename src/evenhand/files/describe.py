@@ -18,6 +18,7 @@ from evenhand.availability import Independent, Trace
 from evenhand.core.delay import Delay, Geometric
 from evenhand.environment import Bernoulli, Environment, Recorded
 from evenhand.policies.policy import Policy
+from evenhand.problem import Problem
 from evenhand.results import Anytime
 
 MANY_ROUNDS = 100
@@ -64,11 +65,17 @@ def describe_environment(environment: Environment) -> dict[str, Any]:
     lines = zip(*columns.values(), strict=True)
     return {
         "plays": problem.plays,
-        "arms": [dict(zip(columns, line, strict=True)) for line in lines],
+        "arms": [_with_prior(dict(zip(columns, line, strict=True)), problem) for line in lines],
         **_availability(environment),
         **_rewards(environment),
         **_changes(environment),
     }
+
+
+def _with_prior(arm: dict[str, Any], problem: Problem) -> dict[str, Any]:
+    """Return the table of an arm with its prior, if it has one."""
+    prior = problem.priors.get(arm["name"])
+    return arm if prior is None else {**arm, "prior": list(prior)}
 
 
 def describe_policies(policies: Mapping[str, Policy]) -> list[dict[str, Any]]:

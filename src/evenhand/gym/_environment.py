@@ -12,8 +12,6 @@ from evenhand.core.arrays import Integers
 from evenhand.core.checks import Limits, check_choice, check_number, fail
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import StepOptions, learn, play_round
-from evenhand.core.schema import new
-from evenhand.core.state import State
 from evenhand.environment import Environment
 from evenhand.problem import Problem
 
@@ -139,7 +137,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
     def _begin(self) -> None:
         nature = self.nature
         self._awake, self._payoffs = own_nature(nature.awake, nature.payoffs)
-        self._state = new(State, len(nature.problem.arms))
+        self._state = nature.problem.first_state()
         self._here = np.empty(0, dtype=np.int64)
         self._line, self._begun = "no round has been played", False
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.beliefs.regression import spread
+from evenhand.beliefs.regression import follow_epoch, spread
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_whole, fail
 from evenhand.core.fading import round_weight, rounds_lived
@@ -310,9 +310,11 @@ class Learner:
         self.adopt(table, state, belief=belief)
 
     def _refresh(self, state: State, belief: Any) -> None:
-        """Compute what a regression derives from its sums."""
-        now = faded(state, self.options.half_life)
-        self.resolved.known.refresh_all(belief, self.options, now)
+        """Compute what a regression derives from its sums, in the epoch of the state."""
+        if self._regresses:
+            follow_epoch(belief, int(state.epoch[0]))
+            now = faded(state, self.options.half_life)
+            self.resolved.known.refresh_all(belief, self.options, now)
 
     def _add_priors(
         self,
@@ -322,6 +324,8 @@ class Learner:
         priors: Mapping[str, tuple[float, float]],
     ) -> None:
         """Add what is known of some arms, as rewards of the present round."""
+        if self._regresses:
+            follow_epoch(belief, int(state.epoch[0]))
         time = int(state.rounds[0] + state.cancelled[0])
         weight = round_weight(time, int(state.epoch[0]), self.options.half_life)
         for arm, (mean, count) in priors.items():

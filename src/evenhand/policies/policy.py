@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.beliefs.belief import Belief
 from evenhand.beliefs.beta import BETA
-from evenhand.beliefs.regression import location, refresh, spread
+from evenhand.beliefs.regression import follow_epoch, location, refresh, spread
 from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import check_number
 from evenhand.core.nature import Awake
@@ -207,6 +207,7 @@ class Policy(ABC):
         """Return mean and standard deviation of an arm's linear value in the present context."""
         belief, options = view.belief, self.options
         if options.half_life < math.inf:
+            follow_epoch(belief, int(view.state.epoch[0]))
             refresh(belief, arm, options, faded(view.state, options.half_life))
         return location(belief, arm, belief.context), spread(belief, arm, belief.context)
 

@@ -11,7 +11,6 @@ import numpy as np
 from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import fail
 from evenhand.core.delay import Delay, Wait, as_wait
-from evenhand.core.schema import new
 from evenhand.core.state import State, posterior_means
 from evenhand.environment import Environment
 from evenhand.policies.policy import Policy, PolicySetup
@@ -64,7 +63,7 @@ def new_record(run: Run) -> Record:
         np.zeros(kept),
         np.zeros(kept),
         np.zeros(kept, dtype=np.int64),
-        new(State, arms),
+        run.environment.problem.first_state(),
         new_tally(run.anytime.settings_for(run.horizon), arms),
         run.policy.options.half_life,
     )

@@ -17,6 +17,7 @@ from evenhand.learner.arm_table import ArmTable, first_table
 from evenhand.learner.stored import table_columns, table_from
 from evenhand.optimum.solver import check_fitting
 from evenhand.policies import Policy, make_policy
+from evenhand.policies.sampled_prices import SampledMemory
 from evenhand.problem import Problem
 from evenhand.service.engine.digests import digest_of
 from evenhand.service.schemas import (
@@ -161,6 +162,8 @@ def serving_policy(spec: PolicySpec) -> Policy:
         fail("policy", "one that does without nature's secrets, the true means", name)
     if policy.known.regresses:
         fail("belief", "'auto' or 'beta': the service has no contexts", policy.known.name)
+    if policy.memory_kind is SampledMemory:
+        fail("prices", "'auto' or 'exact': the service does not keep the latest rounds", "sample")
     return policy
 
 
