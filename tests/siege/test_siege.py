@@ -7,7 +7,7 @@ import pytest
 from tests.siege.campaign import Siege
 from tests.siege.worlds import WORLDS
 
-SECONDS = 45.0
+SECONDS = 40.0
 
 
 @pytest.mark.parametrize("name", WORLDS)
