@@ -167,6 +167,18 @@ def test_logistic_deltas_are_refused_with_the_reason():
         agent.deltas()
 
 
+def test_history_is_learned_step_by_step_by_an_agent_that_forgets():
+    """Each Newton step starts from the mean after the one before, not from the last decision's."""
+    rows = [{"arm": "a", "reward": 1.0, "context": [50, 1, 0]} for _ in range(400)]
+    found = []
+    for half_life in (np.inf, 1e9):
+        policy = make_policy("tscsf-b", belief="logistic", half_life=half_life)
+        agent = Agent(PROBLEM, policy, seed=1)
+        agent.learn_history(rows)
+        found.append([one.mean for one in agent.coefficients()["a"].values()])
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+
+
 def test_forgetting_follows_the_solution_of_faded_equations():
     half_life, ridge = 30.0, 2.0
     policy = make_policy("tscsf-b", half_life=half_life, ridge=ridge, exploration=1.0)

@@ -11,6 +11,8 @@ from evenhand.beliefs.registry import BELIEFS
 from evenhand.beliefs.regression import location, refresh, spread
 from evenhand.core.jit import compiled
 from evenhand.core.round import StepOptions
+from evenhand.core.schema import new
+from evenhand.core.state import State
 
 FEATURES = 6
 OPTIONS = StepOptions(ridge=0.7)
@@ -31,9 +33,9 @@ def contexts(count, seed=3):
 
 
 def fed(known, belief, rows, rewards, options=OPTIONS, epochs=None):
-    learn, arm = compiled(known.learn), np.zeros(1, dtype=np.int64)
+    learn, arm, state = compiled(known.learn), np.zeros(1, dtype=np.int64), new(State, 1)
     for context, reward in zip(rows, rewards, strict=True):
-        learn(belief, 0, context, arm, np.array([reward]), 1.0, options)
+        learn(belief, state, context, arm, np.array([reward]), 1.0, options)
 
 
 def test_a_hundred_thousand_updates_give_the_solution_of_the_normal_equations():
@@ -76,11 +78,11 @@ def test_interpreted_and_compiled_give_the_same_bits(name):
     plain, fast = started(name), started(name)
     rows, rng = contexts(200)
     rewards = (rng.random(200) < 0.6).astype(float)
-    arm = np.zeros(1, dtype=np.int64)
+    arm, state = np.zeros(1, dtype=np.int64), new(State, 1)
     for context, reward in zip(rows, rewards, strict=True):
         given = context, arm, np.array([reward]), 1.0, OPTIONS
-        plain[0].learn(plain[1], 0, *given)
-        compiled(fast[0].learn)(fast[1], 0, *given)
+        plain[0].learn(plain[1], state, *given)
+        compiled(fast[0].learn)(fast[1], state, *given)
     for one, other in zip(plain[1], fast[1], strict=True):
         assert one.tobytes() == other.tobytes()
 

@@ -17,12 +17,12 @@ def test_our_beliefs_do_what_every_belief_must(belief):
     check_belief(belief)
 
 
-def learns_the_opposite(belief, epoch, context, arms, rewards, weight, options):
-    LINEAR.learn(belief, epoch, context, arms, 1.0 - rewards, weight, options)
+def learns_the_opposite(belief, state, context, arms, rewards, weight, options):
+    LINEAR.learn(belief, state, context, arms, 1.0 - rewards, weight, options)
 
 
-def forgets_its_means(belief, epoch, context, arms, rewards, weight, options):
-    LINEAR.learn(belief, epoch, context, arms, rewards, weight, options)
+def forgets_its_means(belief, state, context, arms, rewards, weight, options):
+    LINEAR.learn(belief, state, context, arms, rewards, weight, options)
     belief.means[1] += 0.5
 
 

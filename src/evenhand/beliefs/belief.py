@@ -29,7 +29,7 @@ class Belief:
     given
         Does the same with standard normal numbers that stand in ``samples`` already.
     learn
-        ``learn(belief, epoch, context, arms, rewards, weight, options)`` takes in rewards.
+        ``learn(belief, state, context, arms, rewards, weight, options)`` takes in rewards.
     prior
         ``prior(mean, count)``: the weight and the weighted response of rewards known before.
     value

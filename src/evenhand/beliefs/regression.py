@@ -192,15 +192,15 @@ def given(
 
 def learn(
     belief: Regression,
-    epoch: int,
+    state: State,
     context: Floats,
     arms: Integers,
     rewards: Floats,
     weight: float,
     options: StepOptions,
 ) -> None:
-    """Take in the rewards of arms that were played in a context, of a weight in an epoch."""
-    follow_epoch(belief, epoch)
+    """Take in the rewards of arms that were played in a context, of a weight in the state."""
+    follow_epoch(belief, state.epoch[0])
     for j in range(arms.size):
         i = arms[j]
         slope, response = row(belief, i, context, rewards[j], weight)
@@ -208,6 +208,9 @@ def learn(
         if options.half_life == math.inf:
             update_factor(belief, i, context, slope)
             solve_mean(belief, i, 1.0)
+        else:
+            # The next reward may need the mean before a decision does.
+            refresh(belief, i, options, faded(state, options.half_life))
 
 
 def regression(

@@ -197,8 +197,7 @@ class DecisionEngine:
         sums = state.feedbacks, state.reward_sums, self._posteriors
         taken: bool = self._learn_all(*sums, arms, told, weight)
         if taken and self._regresses:
-            epoch = int(state.epoch[0])
-            self._regress(self.belief, epoch, context, arms, told, weight, self._options)
+            self._regress(self.belief, state, context, arms, told, weight, self._options)
         return taken
 
     def _drawn(self, awake: Integers, rng: Random) -> Floats:

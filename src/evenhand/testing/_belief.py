@@ -86,13 +86,13 @@ def _learned(belief: Belief, options: StepOptions, *, machine: bool, back: bool 
     """Return statistics after rewards of 0 for the first arm, and of 1 for the second."""
     assert belief.learn is not None
     learn = maker(machine)(belief.learn)
-    found = belief.start(ARMS, FEATURES)
+    found, state = belief.start(ARMS, FEATURES), new(State, ARMS)
     belief.refresh_all(found, options, 1.0)
     contexts = np.random.default_rng(5).uniform(-1.0, 1.0, (REWARDS, FEATURES))
     contexts[:, 0] = 1.0
     arms, rewards = np.array([0, 1]), np.array([0.0, 1.0])
     for context in contexts[::-1] if back else contexts:
-        learn(found, 0, context, arms, rewards, 1.0, options)
+        learn(found, state, context, arms, rewards, 1.0, options)
     found.context[:] = contexts[0]
     return found
 
