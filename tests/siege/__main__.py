@@ -41,7 +41,10 @@ def lay(world, seconds):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
+    try:
+        seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
+    except ValueError:
+        sys.exit(f"seconds of a siege must be a number, got {sys.argv[1]!r}")
     exceeded = []
     for name, make_world in WORLDS.items():
         with tempfile.TemporaryDirectory() as folder, make_world(Path(folder)) as world:
