@@ -295,6 +295,13 @@ def test_reasons_tell_what_each_feature_adds():
     assert first.contributions["evening"] > 0.1
 
 
+def drawn_from(policy, view, normal):
+    """Return the linear values of the samples that a belief makes of one normal number."""
+    samples = np.full(view.awake.size, normal)
+    policy.known.given(samples, view.awake, view.state, view.belief, policy.options, None)
+    return samples if policy.known.name == "linear" else np.log(samples / (1.0 - samples))
+
+
 @pytest.mark.parametrize("belief", ["linear", "logistic"])
 @pytest.mark.parametrize("name", ["priced", "tscsf-b", "floor-first", "fair-learn"])
 def test_probabilities_are_those_of_replays(name, belief):
@@ -304,9 +311,10 @@ def test_probabilities_are_those_of_replays(name, belief):
     view, memory = learner.before(learner.table.everyone, PROBLEM.features.encode([70, 1, 0]))
     found = probabilities(learner.resolved, view, learner.engine.constants, memory)
     replays = 200_000
-    moments = np.array([learner.resolved.moments(view, arm) for arm in range(4)])
+    # What the belief itself makes of the normal numbers 0 and 1 gives all its samples.
+    low, high = (drawn_from(learner.resolved, view, normal) for normal in (0.0, 1.0))
     normals = np.random.default_rng(8).standard_normal((replays, 4))
-    linear = moments[:, 0] + learner.options.width * moments[:, 1] * normals
+    linear = low + (high - low) * normals
     samples = linear if belief == "linear" else 1.0 / (1.0 + np.exp(-linear))
     lines = learner.resolved.lines(view, learner.engine.constants, memory)
     scores = lines.offsets + lines.slopes * samples + 1e6 * lines.tiers

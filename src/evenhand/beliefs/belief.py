@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.core.round import StepOptions, draw_samples, given_samples
+from evenhand.core.round import StepOptions, draw_samples, given_samples, regress
 from evenhand.core.schema import new
 from evenhand.core.state import NoStatistics
 
@@ -30,6 +30,8 @@ class Belief:
         Does the same with standard normal numbers that stand in ``samples`` already.
     learn
         ``learn(belief, state, context, arms, rewards, weight, options)`` takes in rewards.
+    learn_one
+        Does the same with one arm and one reward.
     prior
         ``prior(mean, count)``: the weight and the weighted response of rewards known before.
     value
@@ -38,10 +40,10 @@ class Belief:
         ``refresh(belief, arm, options, now)`` computes what is derived of one arm's sums.
     adds_up
         Whether the statistics are sums over feedback, in any order.
-    noise
-        The standard deviation of a reward around its mean that intervals are computed with.
     width
-        The default of a policy's ``width``, by which samples are wider than the posterior.
+        The default of a policy's ``width``, by which samples are wider than proposed.
+    noise
+        ``noise(state, arm, now)``: the standard deviation of a row's response around its mean.
     """
 
     name: str
@@ -50,12 +52,13 @@ class Belief:
     draw: Callable[..., None] = draw_samples
     given: Callable[..., None] = given_samples
     learn: Callable[..., None] | None = None
+    learn_one: Callable[..., None] = regress
     refresh: Callable[..., None] | None = None
     value: Callable[[float], float] = float
     prior: Callable[[float, float], tuple[float, float]] | None = None
     adds_up: bool = True
     width: float = 1.0
-    noise: float = 1.0
+    noise: Callable[..., float] | None = None
 
     @property
     def regresses(self) -> bool:

@@ -1,6 +1,11 @@
 r"""Bayesian linear regression for each arm: rewards are linear in the context.
 
-.. math:: \theta_i(x) \sim \mathcal N(x^\top \mu_i, v^2 x^\top A_i^{-1} x)
+.. math:: \theta_i(x) \sim \mathcal N\left(x^\top \mu_i,
+    \frac{v^2 \sigma_i^2}{D_i} x^\top A_i^{-1} x\right)
+
+with :math:`\sigma_i^2 = \hat u_i (1 - \hat u_i)`, the variance of coin flips, and D_i directions in
+which contexts vary: on average over the contexts seen, a sample is as wide as one of the Beta
+posterior.
 
 References
 ----------
@@ -11,12 +16,21 @@ Recommendation, WWW 2010.
 
 from __future__ import annotations
 
+import math
+
 from evenhand.beliefs.regression import link, regression, row
+from evenhand.core.state import State, posterior_mean
 
 
 def known_rewards(mean: float, count: float) -> tuple[float, float]:
     """Return the weight and the weighted response of rewards known before."""
     return count, count * mean
+
+
+def reward_noise(state: State, arm: int, now: float) -> float:
+    """Return the standard deviation of coin flips of an arm's mean: no reward varies more."""
+    mean: float = posterior_mean(now * state.reward_sums[arm], now * state.feedbacks[arm])
+    return math.sqrt(mean * (1.0 - mean))
 
 
 LINEAR = regression(
@@ -25,8 +39,7 @@ LINEAR = regression(
     link,
     row,
     known_rewards,
+    reward_noise,
     adds_up=True,
-    width=0.25,
-    # No reward in [0, 1] varies more.
-    noise=0.5,
+    width=1.0,
 )

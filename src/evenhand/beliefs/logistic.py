@@ -24,21 +24,10 @@ import math
 
 from evenhand.beliefs.regression import Regression, location, regression
 from evenhand.core.arrays import Floats
+from evenhand.core.contexts import sigmoid
 
 # Beyond it the weight of a reward is so small that its response could not be told from noise.
 FARTHEST = 12.0
-
-
-def sigmoid(logit: float) -> float:
-    """Return ``1 / (1 + exp(-logit))``.
-
-    >>> sigmoid(0.0), sigmoid(-1000.0)
-    (0.5, 0.0)
-    """
-    if logit >= 0.0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    grown = math.exp(logit)
-    return grown / (1.0 + grown)
 
 
 def newton_row(
@@ -65,5 +54,5 @@ LOGISTIC = regression(
     newton_row,
     known_rewards,
     adds_up=False,
-    width=0.5,
+    width=0.7,
 )

@@ -44,6 +44,9 @@ class Regression(NamedTuple):
         The sums of s x x' and of s y x, for each arm.
     factors, means
         The lower Cholesky factor of each A, and its solution.
+    dimensions
+        In how many directions each arm's contexts have varied, the intercept counted: see
+        :func:`measure`.
     scratch
         Room for one vector.
     """
@@ -54,6 +57,7 @@ class Regression(NamedTuple):
     targets: Annotated[Floats, Column(ROW, adds_up=True, fades=True)]
     factors: Annotated[Floats, Column(TABLE, derived=True)]
     means: Annotated[Floats, Column(ROW, derived=True)]
+    dimensions: Annotated[Floats, Column("arm", derived=True)]
     scratch: Annotated[Floats, Column("feature", derived=True)]
 
 
@@ -133,6 +137,22 @@ def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> N
             else:
                 belief.factors[arm, a, b] = value / belief.factors[arm, b, b]
     solve_mean(belief, arm, now)
+    measure(belief, arm, options.ridge)
+
+
+def measure(belief: Regression, arm: int, ridge: float) -> None:
+    r"""Compute in how many directions an arm's contexts have varied, between 1 and d.
+
+    .. math:: D_i = \frac{\ln \det (A_i / \rho)}{\ln (A_{i,00} / \rho)}
+
+    where A_00 counts the rewards. Contexts that are all alike have 1, independent ones d.
+    """
+    volume, count = 0.0, 0.0
+    for a in range(belief.context.size):
+        volume += math.log(belief.factors[arm, a, a] * belief.factors[arm, a, a] / ridge)
+        if a == 0:
+            count = volume
+    belief.dimensions[arm] = volume / count if volume > count > 0.0 else 1.0
 
 
 def follow_epoch(belief: Regression, epoch: int) -> None:
@@ -145,6 +165,11 @@ def follow_epoch(belief: Regression, epoch: int) -> None:
 def link(value: float) -> float:
     """Return the reward that a linear value stands for; a belief's own stands in for this one."""
     return value
+
+
+def noise(state: State, arm: int, now: float) -> float:
+    """Return the standard deviation of a row's response; stood in for, too."""
+    return 1.0
 
 
 def row(
@@ -181,11 +206,12 @@ def given(
     """Make samples of standard normal numbers; of ones, upper bounds, of at most 1."""
     now = faded(state, options.half_life)
     follow_epoch(belief, state.epoch[0])
-    for j in range(samples.size):
+    for j in range(min(samples.size, awake.size)):
         i = awake[j]
         if options.half_life < math.inf:
             refresh(belief, i, options, now)
-        far = options.width * spread(belief, i, belief.context) * samples[j]
+        scale = noise(state, i, now) / math.sqrt(belief.dimensions[i])
+        far = options.width * scale * spread(belief, i, belief.context) * samples[j]
         sample = link(location(belief, i, belief.context) + far)
         samples[j] = min(sample, 1.0) if options.optimistic else sample
 
@@ -200,17 +226,30 @@ def learn(
     options: StepOptions,
 ) -> None:
     """Take in the rewards of arms that were played in a context, of a weight in the state."""
-    follow_epoch(belief, state.epoch[0])
     for j in range(arms.size):
-        i = arms[j]
-        slope, response = row(belief, i, context, rewards[j], weight)
-        add_row(belief, i, context, slope, response)
-        if options.half_life == math.inf:
-            update_factor(belief, i, context, slope)
-            solve_mean(belief, i, 1.0)
-        else:
-            # The next reward may need the mean before a decision does.
-            refresh(belief, i, options, faded(state, options.half_life))
+        learn_one(belief, state, context, arms[j], rewards[j], weight, options)
+
+
+def learn_one(
+    belief: Regression,
+    state: State,
+    context: Floats,
+    arm: int,
+    reward: float,
+    weight: float,
+    options: StepOptions,
+) -> None:
+    """Take in the reward of one arm."""
+    follow_epoch(belief, state.epoch[0])
+    slope, response = row(belief, arm, context, reward, weight)
+    add_row(belief, arm, context, slope, response)
+    if options.half_life == math.inf:
+        update_factor(belief, arm, context, slope)
+        solve_mean(belief, arm, 1.0)
+        measure(belief, arm, options.ridge)
+    else:
+        # The next reward may need the mean before a decision does.
+        refresh(belief, arm, options, faded(state, options.half_life))
 
 
 def regression(
@@ -219,20 +258,21 @@ def regression(
     link: Callable[[float], float],
     row: Callable[..., tuple[float, float]],
     prior: Callable[[float, float], tuple[float, float]],
+    noise: Callable[..., float] = noise,
     *,
     adds_up: bool,
     width: float,
-    noise: float = 1.0,
 ) -> Belief:
     """Return a belief that regresses rewards on contexts."""
-    own = interpreted(given, link=link)
+    own, one = interpreted(given, link=link, noise=noise), interpreted(learn_one, row=row)
     return Belief(
         name,
         summary,
         Regression,
         interpreted(draw, given=own),
         own,
-        interpreted(learn, row=row),
+        interpreted(learn, learn_one=one),
+        one,
         refresh,
         link,
         prior,

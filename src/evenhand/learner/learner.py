@@ -163,13 +163,16 @@ class Learner:
     def coefficients(self) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of each arm's coefficients."""
         known, belief = self.resolved.known, copied(self._belief)
-        if not known.regresses:
+        if known.noise is None:
             fail("belief of an agent with coefficients", "a regression", known.name)
         if self.options.half_life < math.inf:
             self._refresh(self.state, belief)
-        units = np.eye(belief.context.size)
-        deviations = [[spread(belief, arm, x) for x in units] for arm in range(len(belief.means))]
-        return belief.means, known.noise * np.array(deviations)
+        now, units = faded(self.state, self.options.half_life), np.eye(belief.context.size)
+        deviations = [
+            [known.noise(self.state, arm, now) * spread(belief, arm, x) for x in units]
+            for arm in range(len(belief.means))
+        ]
+        return belief.means, np.array(deviations)
 
     def learn_history(self, rows: Sequence[HistoryRow]) -> None:
         """Learn rewards that no decision was made for; clock and plays stay as they are."""

@@ -64,8 +64,8 @@ def estimates(policy: Policy, view: DecisionView) -> tuple[Floats, Floats, Float
         ends = (special.betaincinv(alphas, betas, part) for part in (TAIL, 1.0 - TAIL))
         return alphas / (alphas + betas), *ends
     moments = [policy.moments(view, arm) for arm in view.awake.tolist()]
-    locations, spreads = np.array(moments).reshape(-1, 2).T
-    far = float(special.ndtri(1.0 - TAIL)) * policy.known.noise * spreads
+    locations, deviations = np.array(moments).reshape(-1, 2).T
+    far = float(special.ndtri(1.0 - TAIL)) * deviations
     value = np.vectorize(policy.known.value, otypes=[np.float64])
     return value(locations), value(locations - far), value(locations + far)
 

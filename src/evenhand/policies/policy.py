@@ -200,16 +200,20 @@ class Policy(ABC):
             return Betas(*posterior(view.state, view.awake, self.options.half_life))
         kind = LogisticNormals if self.known.name == "logistic" else Normals
         moments = [self.moments(view, arm) for arm in view.awake.tolist()]
-        locations, spreads = np.array(moments).reshape(-1, 2).T
-        return kind(locations, self.options.width * spreads)
+        locations, deviations = np.array(moments).reshape(-1, 2).T
+        narrower = np.sqrt(view.belief.dimensions[view.awake])
+        return kind(locations, self.options.width * deviations / narrower)
 
     def moments(self, view: DecisionView, arm: int) -> tuple[float, float]:
         """Return mean and standard deviation of an arm's linear value in the present context."""
-        belief, options = view.belief, self.options
+        belief, options, known = view.belief, self.options, self.known
+        now = faded(view.state, options.half_life)
         if options.half_life < math.inf:
             follow_epoch(belief, int(view.state.epoch[0]))
-            refresh(belief, arm, options, faded(view.state, options.half_life))
-        return location(belief, arm, belief.context), spread(belief, arm, belief.context)
+            refresh(belief, arm, options, now)
+        assert known.noise is not None
+        far = known.noise(view.state, arm, now) * spread(belief, arm, belief.context)
+        return location(belief, arm, belief.context), far
 
     def secrets(self, setup: PolicySetup) -> tuple[Floats, Awake]:
         """Return nature's secrets, which only a simulation can tell."""

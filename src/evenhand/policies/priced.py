@@ -38,7 +38,7 @@ from evenhand.policies.sampled_prices import (
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 PriceSource: TypeAlias = Literal["auto", "exact", "sample"]
-GROWS, GROWS_WITH_CONTEXTS = 0.1, 0.7
+GROWS, GROWS_WITH_CONTEXTS = 0.1, 1.0
 GROWTH = 1.1
 KNOWN_PLAYS = 100.0
 SMALLEST_PART = 0.01

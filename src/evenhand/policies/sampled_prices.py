@@ -23,8 +23,8 @@ from evenhand.core.choosing import threshold_of
 from evenhand.core.schema import Column
 from evenhand.core.state import ProblemArrays, State, faded, posterior_mean
 
-RING = 1_024
-PASSES = 20
+RING = 2_048
+PASSES = 5
 FIRST_STEP = 0.2
 # Prices of floors that cannot be kept would grow for ever.
 LARGEST_PRICE = 10.0
