@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from evenhand import Environment, InputError, Problem, make_policy, simulate
+from evenhand import Environment, InputError, Problem, simulate
 from evenhand.features import Features
 from evenhand.files.describe import describe_environment
 from evenhand.service.engine.config_version import serving_policy
@@ -130,15 +130,7 @@ def test_a_simulation_begins_with_the_priors():
     assert describe_environment(environment)["arms"][1]["prior"] == [0.9, 50.0]
 
 
-def test_contexts_are_refused_where_there_are_none():
-    with pytest.raises(InputError, match="without features"):
-        Environment(Problem(2, plays=1, features={"x": bool}), 0.5)
-    policy, environment = (
-        make_policy("priced", belief="linear"),
-        Environment(Problem(2, plays=1), 1),
-    )
-    with pytest.raises(InputError, match="contexts are not simulated"):
-        simulate(environment, [policy], horizon=10, progress=False)
+def test_the_service_has_no_contexts_yet():
     for spec in ({"belief": "linear"}, {"prices": "sample"}):
         with pytest.raises(InputError, match="the service"):
             serving_policy({"name": "priced", **spec})

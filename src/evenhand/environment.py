@@ -4,53 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from evenhand.availability import Availability, Independent, Trace
+from evenhand.contexts import Contexts, ContextTable, DrawnContexts, RecordedContexts
 from evenhand.core.arrays import Floats, frozen
-from evenhand.core.checks import Limits, check_number, check_per_arm, check_whole, fail
+from evenhand.core.checks import check_per_arm, check_whole, fail
+from evenhand.core.contexts import ContextArrays
 from evenhand.core.nature import Awake, Changes, Payoffs
 from evenhand.errors import InputError
 from evenhand.problem import Problem
+from evenhand.responses import awake_responses, depends, mean_responses, means_in
+from evenhand.rewards import Bernoulli, Beta, Recorded, Rewards, recorded_means, recorded_table
 
-__all__ = ["Bernoulli", "Beta", "Change", "Environment", "Recorded", "Rewards"]
-
-
-@dataclass(frozen=True)
-class Bernoulli:
-    """Rewards of 0 or 1."""
-
-
-@dataclass(frozen=True)
-class Beta:
-    """Real rewards, Beta-distributed around the arm's mean.
-
-    The larger the concentration, the closer to it. It is at least 0.1: below, NumPy and numba draw
-    different numbers.
-
-    >>> Beta(concentration=20)
-    Beta(concentration=20)
-    """
-
-    concentration: float = 10.0
-
-    def __post_init__(self) -> None:
-        check_number("concentration", self.concentration, Limits(0.1))
-
-
-@dataclass(frozen=True, eq=False)
-class Recorded:
-    """Rewards that were observed: a table of rounds x arms beside a trace.
-
-    An entry counts only where the trace says that the arm was awake, and must be in [0, 1] there.
-    """
-
-    rewards: object
-
-
-Rewards: TypeAlias = Bernoulli | Beta | Recorded
+__all__ = ["Change", "Environment"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,23 +54,29 @@ class Environment:
     problem
         What the learner may know.
     means
-        True mean rewards (u_i) in [0, 1]; a scalar stands for all. Left out for recorded rewards,
-        whose means are those of the record.
+        True mean rewards (u_i) in [0, 1]; a scalar stands for all. Where the problem has features,
+        an arm's may be a :class:`~evenhand.LinearMean`, a :class:`~evenhand.LogisticMean` or a
+        :class:`~evenhand.ByCategory`. Left out for recorded rewards, whose means are those of the
+        record.
     availability
         :class:`~evenhand.Independent`, :class:`~evenhand.Joint` or :class:`~evenhand.Trace`; one
-        number, or one for each arm, means independent arms.
+        number, or one for each arm, means independent arms, and one of them may be a
+        :class:`~evenhand.ByCategory`.
     rewards
         :class:`~evenhand.Bernoulli`, :class:`~evenhand.Beta` or :class:`~evenhand.Recorded`.
     changes
         :class:`~evenhand.Change` by change, of arms that wake independently; what changes in other
         ways is replayed from a trace.
+    contexts
+        Where the problem has features: :class:`~evenhand.DrawnContexts`, uniform ones if left out,
+        or :class:`~evenhand.RecordedContexts`.
 
     Attributes
     ----------
     awake, payoffs
         How arms wake and what they return at first, as arrays.
-    changed
-        What they do after each change.
+    changed, contextual
+        What they do after each change, and in each context.
 
     Examples
     --------
@@ -110,16 +86,26 @@ class Environment:
     >>> environment = Environment(problem, means=[0.4, 0.5, 0.7], availability=[0.9, 0.8, 0.7])
     >>> environment.means
     array([0.4, 0.5, 0.7])
+
+    Two kinds of visitors:
+
+    >>> from evenhand import ByCategory
+    >>> problem = Problem(["news", "film"], plays=1, features={"evening": bool})
+    >>> film = ByCategory("evening", {"yes": 0.8, "no": 0.2})
+    >>> Environment(problem, means=[0.4, film]).means
+    array([0.4, 0.5])
     """
 
     problem: Problem
-    means: Floats
     availability: Availability
     rewards: Rewards
     changes: tuple[Change, ...]
+    contexts: Contexts | None
+    given: object
     awake: Awake
     payoffs: Payoffs
     changed: Changes
+    contextual: ContextArrays
 
     def __init__(
         self,
@@ -128,42 +114,69 @@ class Environment:
         availability: object = 1.0,
         rewards: Rewards | None = None,
         changes: Sequence[Change] = (),
+        contexts: Contexts | None = None,
     ) -> None:
         if not isinstance(problem, Problem):
             fail("problem", "a Problem", problem)
-        if problem.features:
-            rule = "without features: contexts are for agents, and are not simulated"
-            fail("problem of an environment", rule, ", ".join(problem.features))
         if not isinstance(rewards, Rewards | None):
             fail("rewards", "Bernoulli(), Beta(concentration) or Recorded(table)", rewards)
         if not isinstance(availability, Availability):
             availability = Independent(availability)
         rewards = Bernoulli() if rewards is None else rewards
-        awake = availability.arrays(problem.arms)
-        payoffs = _payoffs(problem, means, availability, rewards, awake)
         changes = _check_changes(changes, availability, rewards)
+        contexts = _check_contexts(problem, contexts, changes)
+        contextual = ContextArrays()
+        if contexts is None:
+            _refuse_responses(means, availability)
+            awake = availability.arrays(problem.arms)
+            payoffs = _payoffs(problem, means, availability, rewards, awake)
+        else:
+            awake = _awake(problem, availability)
+            payoffs = _payoffs_in_contexts(problem, means, availability, rewards, awake)
+            contextual = _contextual(problem, means, availability, rewards, contexts)
         for name, value in (
             ("problem", problem),
-            ("means", payoffs.means),
             ("availability", availability),
             ("rewards", rewards),
             ("changes", changes),
+            ("contexts", contexts),
+            ("given", means),
             ("awake", awake),
             ("payoffs", payoffs),
             ("changed", _changed(changes, problem, awake, payoffs)),
+            ("contextual", contextual),
         ):
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def means(self) -> Floats:
+        """Each arm's true mean; with contexts the mean over those, or over a sample of them."""
+        if self.contexts is None:
+            return self.payoffs.means
+        if isinstance(self.rewards, Recorded):
+            return recorded_means(self.payoffs.recorded, self.awake)
+        table = self.context_table
+        found: Floats = table.probabilities @ means_in(self.contextual, table.contexts)
+        return frozen(found)
+
+    @cached_property
+    def context_table(self) -> ContextTable:
+        """The contexts with their probabilities: all of them, or a sample."""
+        assert self.contexts is not None
+        return self.contexts.table(self.problem.features)
 
     def __repr__(self) -> str:
         kinds = f"{type(self.availability).__name__}, {type(self.rewards).__name__}"
         if self.changes:
             kinds += f", {len(self.changes)} changes"
+        if self.contexts is not None:
+            kinds += f", {type(self.contexts).__name__}"
         return f"Environment({len(self.problem.arms)} arms, {self.problem.plays} plays, {kinds})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
-        means = None if isinstance(self.rewards, Recorded) else self.means
-        return Environment, (self.problem, means, self.availability, self.rewards, self.changes)
+        nature = self.given, self.availability, self.rewards, self.changes, self.contexts
+        return Environment, (self.problem, *nature)
 
     def segments(self, horizon: int) -> list[tuple[int, Environment]]:
         """Return how long each nature lasts within a horizon, and that nature on its own.
@@ -197,14 +210,17 @@ class Environment:
         """
         if self.longest_horizon is None or horizon >= self.longest_horizon:
             return self
-        trace = Trace(self.awake.members[:horizon])
-        if isinstance(self.rewards, Recorded):
+        availability, rewards, contexts = self.availability, self.rewards, self.contexts
+        if isinstance(availability, Trace):
+            availability = Trace(self.awake.members[:horizon])
+        if isinstance(rewards, Recorded):
             rewards = Recorded(self.payoffs.recorded[:horizon])
-            return Environment(self.problem, availability=trace, rewards=rewards)
-        return Environment(self.problem, self.means, trace, self.rewards)
+        if isinstance(contexts, RecordedContexts) and contexts.replayed:
+            contexts = contexts.first(horizon)
+        return Environment(self.problem, self.given, availability, rewards, contexts=contexts)
 
     def check_horizon(self, horizon: int | None) -> int:
-        """Return a checked number of rounds, which a trace limits and gives by default."""
+        """Return a checked number of rounds, which what is replayed limits and gives by default."""
         longest = self.longest_horizon
         if horizon is None:
             if longest is None:
@@ -212,13 +228,17 @@ class Environment:
             return longest
         horizon = check_whole("horizon", horizon, least=1)
         if longest is not None and horizon > longest:
-            fail("horizon", f"at most the {longest} rounds of the trace", horizon)
+            what = "trace" if isinstance(self.availability, Trace) else "recorded contexts"
+            fail("horizon", f"at most the {longest} rounds of the {what}", horizon)
         return horizon
 
     @property
     def longest_horizon(self) -> int | None:
         """How many rounds there are to replay; None if there is no limit."""
-        return len(self.awake.members) if isinstance(self.availability, Trace) else None
+        lengths = [len(self.awake.members)] if isinstance(self.availability, Trace) else []
+        if isinstance(self.contexts, RecordedContexts) and self.contexts.replayed:
+            lengths.append(len(self.contexts.rows))
+        return min(lengths) if lengths else None
 
 
 def _check_changes(
@@ -237,6 +257,66 @@ def _check_changes(
         kinds = f"{type(availability).__name__} and {type(rewards).__name__}"
         fail("an environment that changes", "of independent arms; replay a trace instead", kinds)
     return changes
+
+
+def _check_contexts(
+    problem: Problem, contexts: object, changes: Sequence[Change]
+) -> Contexts | None:
+    """Return how contexts come about, None for a problem without features, or raise InputError."""
+    if not isinstance(contexts, Contexts | None):
+        fail("contexts", "DrawnContexts(...) or RecordedContexts(...)", contexts)
+    if not problem.features:
+        if contexts is not None:
+            fail("contexts", "left out: the problem has no features", type(contexts).__name__)
+        return None
+    if changes:
+        fail("an environment with contexts", "one without changes", f"{len(changes)} changes")
+    return DrawnContexts() if contexts is None else contexts
+
+
+def _refuse_responses(means: object, availability: Availability) -> None:
+    """Raise for what depends on a context where there are none."""
+    awake = availability.probabilities if isinstance(availability, Independent) else None
+    for thing, given in (("means", means), ("availability", awake)):
+        if depends(given):
+            fail(thing, "numbers: the problem has no features", given)
+
+
+def _awake(problem: Problem, availability: Availability) -> Awake:
+    """Return how arms wake; what depends on the context is written in each round."""
+    if isinstance(availability, Independent) and depends(availability.probabilities):
+        return Awake(probabilities=frozen(np.zeros(len(problem.arms))))
+    return availability.arrays(problem.arms)
+
+
+def _payoffs_in_contexts(
+    problem: Problem, means: object, availability: Availability, rewards: Rewards, awake: Awake
+) -> Payoffs:
+    """Return what arms return, checked; the means are written in each round."""
+    recorded = isinstance(rewards, Recorded)
+    given = means if recorded or means is None else 0.0
+    return _payoffs(problem, given, availability, rewards, awake)
+
+
+def _contextual(
+    problem: Problem,
+    means: object,
+    availability: Availability,
+    rewards: Rewards,
+    contexts: Contexts,
+) -> ContextArrays:
+    """Return how contexts are drawn, and what they change, checked."""
+    arrays = contexts.arrays(problem.features)
+    if isinstance(rewards, Recorded):
+        if not (isinstance(contexts, RecordedContexts) and contexts.replayed):
+            fail("contexts of recorded rewards", "recorded, too, and replayed", contexts)
+    else:
+        responses = mean_responses(problem.arms, problem.features, means)
+        arrays = arrays._replace(**responses._asdict())
+    if isinstance(availability, Independent) and depends(availability.probabilities):
+        probabilities = awake_responses(problem.arms, problem.features, availability.probabilities)
+        arrays = arrays._replace(availability=probabilities)
+    return arrays
 
 
 def _changed(
@@ -272,40 +352,10 @@ def _payoffs(
     if isinstance(rewards, Recorded):
         if means is not None:
             fail("means", "left out when rewards are recorded", means)
-        recorded = _recorded_table(rewards.rewards, availability, awake, problem.arms)
-        means = _recorded_means(recorded, awake)
+        recorded = recorded_table(rewards.rewards, availability, awake, problem.arms)
+        means = recorded_means(recorded, awake)
     elif means is None:
         raise InputError("means must be given unless rewards are recorded")
     true = check_per_arm("mean", problem.arms, means)
     concentration = rewards.concentration if isinstance(rewards, Beta) else 0.0
     return Payoffs(true, frozen(problem.weights * true), float(concentration), recorded)
-
-
-def _recorded_table(
-    given: object, availability: Availability, awake: Awake, arms: Sequence[str]
-) -> Floats:
-    """Check recorded rewards against their trace; entries of sleeping arms become 0."""
-    if not isinstance(availability, Trace):
-        fail("availability", "a Trace when rewards are recorded", type(availability).__name__)
-    try:
-        table = np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        fail("recorded rewards", "a table of numbers, rounds x arms", type(given).__name__)
-    if table.shape != awake.members.shape:
-        fail("recorded rewards", f"of the trace's shape {awake.members.shape}", table.shape)
-    wrong = awake.members & ~((table >= 0.0) & (table <= 1.0))
-    if wrong.any():
-        row, column = (int(index[0]) for index in np.nonzero(wrong))
-        fail(
-            f"recorded reward of arm {arms[column]!r} in round {row + 1}",
-            "a number in [0, 1]",
-            float(table[row, column]),
-        )
-    table[~awake.members] = 0.0
-    return frozen(table)
-
-
-def _recorded_means(recorded: Floats, awake: Awake) -> Floats:
-    """Mean over the rounds in which the arm was awake; 0 for an arm that never was."""
-    means: Floats = recorded.sum(axis=0) / np.maximum(awake.members.sum(axis=0), 1)
-    return np.minimum(means, 1.0)

@@ -12,14 +12,25 @@ from evenhand.core.jit import compiled_if_large
 from evenhand.environment import Environment
 from evenhand.optimum.feasibility import headroom
 from evenhand.problem import Problem
+from evenhand.responses import LogisticMean
 
 __all__ = ["Generated", "random_environment"]
 
+_INTERCEPT_SIZE, _SLOPE_SIZE = 0.7, 0.8
+
 
 def random_environment(
-    rng: Random, arms: int, plays: int, tightness: float | tuple[float, float]
+    rng: Random,
+    arms: int,
+    plays: int,
+    tightness: float | tuple[float, float],
+    features: int = 0,
 ) -> Environment:
     r"""Draw availability in [0.3, 1], means in [0.05, 0.95], and floors that can just be kept.
+
+    With features, numbers that are uniform in [-1, 1], the log-odds of the means are linear in
+    them: all coefficients are normal, the intercept's with a standard deviation of 0.7, the others
+    with 0.8.
 
     Floors are drawn at random, then scaled by ``tightness`` times the largest factor that leaves
     them feasible: at 1 no floor could be raised together with all others. Two numbers are a range
@@ -34,7 +45,13 @@ def random_environment(
     floors = rng.uniform(size=arms) * probabilities
     tight = rng.uniform(*tightness) if isinstance(tightness, tuple) else tightness
     floors *= tight * compiled_if_large(headroom, arms)(floors, probabilities, plays)
-    return Environment(Problem(arms, plays, floors=floors), means, probabilities)
+    if not features:
+        return Environment(Problem(arms, plays, floors=floors), means, probabilities)
+    names = {f"x{1 + number}": (-1.0, 1.0) for number in range(features)}
+    problem = Problem(arms, plays, floors=floors, features=names)
+    sizes = np.array([_INTERCEPT_SIZE, *[_SLOPE_SIZE] * features])
+    truths = [LogisticMean(row) for row in rng.standard_normal((arms, 1 + features)) * sizes]
+    return Environment(problem, truths, probabilities)
 
 
 @dataclass(frozen=True)
@@ -49,9 +66,10 @@ class Generated:
     plays: int
     tightness: float
     seed: int
+    features: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("arms", 1), ("plays", 1), ("seed", 0)):
+        for name, least in (("arms", 1), ("plays", 1), ("seed", 0), ("features", 0)):
             checked = check_whole(f"{name} to generate", getattr(self, name), least=least)
             object.__setattr__(self, name, checked)
         tightness = check_number("tightness to generate", self.tightness)
@@ -60,4 +78,4 @@ class Generated:
     def build(self) -> Environment:
         """Draw the environment."""
         rng = np.random.default_rng(self.seed)
-        return random_environment(rng, self.arms, self.plays, self.tightness)
+        return random_environment(rng, self.arms, self.plays, self.tightness, self.features)

@@ -120,7 +120,7 @@ def test_a_hundred_arms_and_twenty_thousand_sets_take_few_steps(monkeypatch):
     values, floors = rng.uniform(0.05, 0.95, 100), rng.uniform(size=100) * table.availability
     widest = widest_mixture(table, floors)
     kept = floors * widest.value * 0.5
-    best = best_mixture(table, values, kept, widest.orders)
+    best = best_mixture(table, values, kept, widest.choices)
     assert len(orders) < 600
     assert best.bound == pytest.approx(best.value, rel=1e-9)
     assert (best.rates >= kept - 1e-9).all()

@@ -17,6 +17,7 @@ from evenhand.optimum.mixture import Block, as_mixture
 from evenhand.policies import PolicySetup
 from evenhand.problem import Problem
 
+NOWHERE = np.ones(1)
 PROBLEM = Problem(2, plays=1, weights=[1.0, 0.5], floors=[0.4, 0.3])
 SECRETS = np.array([0.9, 0.2]), Awake(np.ones(2))
 
@@ -59,7 +60,7 @@ def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
         count = choose(chosen, awake, scores, np.empty(arms), arrays.plays, script)
         advance(state, arrays, awake, chosen[:count], policy.options)
         for i in chosen[:count]:
-            learn(state, i, rewards[t][i], t + 1, policy.options, script)
+            learn(state, i, rewards[t][i], t + 1, policy.options, None, NOWHERE, script)
         steps.append((chosen[:count].tolist(), [max(round(debt, 9), 0.0) for debt in state.debts]))
     return steps
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from evenhand.core.checks import check_known, fail
-from evenhand.errors import InputError
+from evenhand.core.checks import check_known, check_rows, fail, located
 from evenhand.learner.feedback import HistoryRow, as_reward
 from evenhand.problem import Problem
 
@@ -26,16 +24,9 @@ def history_rows(frame: object, problem: Problem) -> list[HistoryRow]:
     """
     position = {arm: index for index, arm in enumerate(problem.arms)}
     found = []
-    for number, row in enumerate(_rows(frame), start=1):
-        try:
+    for number, row in enumerate(check_rows("history", frame), start=1):
+        with located(f"row {number} of the history"):
             found.append(_row(row, position, problem))
-        except InputError as error:
-            raise InputError(
-                f"row {number} of the history: {error}",
-                thing=f"row {number} of the history: {error.thing}",
-                rule=error.rule,
-                value=error.value,
-            ) from None
     return found
 
 
@@ -54,17 +45,3 @@ def _row(row: object, position: Mapping[str, int], problem: Problem) -> HistoryR
         context = {key: value for key, value in row.items() if key not in (ARM, REWARD, CONTEXT)}
     encoded = problem.features.encode(context) if problem.features or context is not None else None
     return HistoryRow(position[row[ARM]], reward, encoded)
-
-
-def _rows(frame: object) -> Iterable[Any]:
-    """Return the rows of a polars or pandas frame, or of a list, as mappings."""
-    given: Any = frame
-    if hasattr(given, "iter_rows"):
-        rows: Iterable[Any] = given.iter_rows(named=True)
-        return rows
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):
-        listed: Iterable[Any] = given.to_dict("records")
-        return listed
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        fail("history", "a polars or pandas frame, or a list of mappings", frame)
-    return given

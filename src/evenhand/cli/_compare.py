@@ -14,6 +14,7 @@ from evenhand import figures
 from evenhand.cli import _anytime as moments
 from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_json, screen
+from evenhand.cli._simulate import optimum_json, optimum_words
 from evenhand.core.plain import to_json
 from evenhand.core.storage import UnwritableError, staged, write_text
 from evenhand.figures import Spot
@@ -113,7 +114,7 @@ def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
             }
             for spot in rows
         ],
-        "optimum": {"with_floors": results.with_floors, "without_floors": results.without_floors},
+        "optimum": optimum_json(results),
     }
 
 
@@ -136,7 +137,7 @@ def spots(results: Results) -> list[Spot]:
 
 def show(results: Results, rows: list[Spot]) -> None:
     """Print the frontier as a table, the smallest shortfall first."""
-    screen.print(f"optimum: {results.with_floors:.5f} with floors")
+    screen.print(f"optimum: {optimum_words(results)}")
     table = Table(box=None, pad_edge=False)
     for column in ("policy", "worst shortfall", "95% of runs", "regret", "± 95%", "floors kept"):
         table.add_column(column, justify="left" if column == "policy" else "right")

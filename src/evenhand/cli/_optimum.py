@@ -49,6 +49,8 @@ def show(best: Optimum) -> None:
         f"reward per round: {best.with_floors:.6g} with floors, "
         f"{best.without_floors:.6g} without; the floors cost {best.price_of_fairness:.6g}"
     )
+    if best.standard_error:
+        screen.print(f"from a sample of contexts: standard error {best.standard_error:.2g}")
     screen.print(
         f"all floors times {best.floor_headroom:.6g} would still fit; "
         f"every arm could have a floor of {best.largest_common_floor:.6g}"

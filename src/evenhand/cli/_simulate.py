@@ -85,9 +85,30 @@ def as_json(results: Results) -> dict[str, Any]:
             }
             for label, name in zip(results.labels, results.policies, strict=True)
         ],
-        "optimum": {"with_floors": results.with_floors, "without_floors": results.without_floors},
+        "optimum": optimum_json(results),
         "rounds_per_second": results.rounds_per_second,
     }
+
+
+def optimum_json(results: Results) -> dict[str, float | None]:
+    """Return what regret is measured against."""
+    return {
+        "with_floors": results.with_floors,
+        "without_floors": results.without_floors,
+        "standard_error": results.optimum_error,
+    }
+
+
+def optimum_words(results: Results) -> str:
+    """Return the optimum with its standard error, if it has one.
+
+    >>> from types import SimpleNamespace
+    >>> optimum_words(SimpleNamespace(with_floors=0.5, optimum_error=0.001))
+    '0.50000 (standard error 0.00100) with floors'
+    """
+    error = results.optimum_error
+    words = f" (standard error {error:.5f})" if error else ""
+    return f"{results.with_floors:.5f}{words} with floors"
 
 
 def regret(results: Results, label: str) -> float | None:
@@ -109,9 +130,7 @@ def show(results: Results) -> None:
             f"{results.without_floors:.5f} without them"
         )
     else:
-        screen.print(
-            f"optimum: {results.with_floors:.5f} with floors, {results.without_floors:.5f} without"
-        )
+        screen.print(f"optimum: {optimum_words(results)}, {results.without_floors:.5f} without")
     screen.print()
     screen.print(policy_table(results))
     screen.print()

@@ -7,7 +7,8 @@ message names the thing, the rule and the value.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import PurePath
@@ -196,6 +197,42 @@ def check_tables(thing: str, given: object) -> list[dict[str, Any]]:
     if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
         fail(thing, f"[[{thing}]] tables", given)
     return given
+
+
+def check_rows(thing: str, frame: object) -> Iterable[Any]:
+    """Return the rows of a polars or pandas frame, or of a list, as mappings.
+
+    >>> list(check_rows("history", [{"arm": "a"}]))
+    [{'arm': 'a'}]
+    """
+    given: Any = frame
+    if hasattr(given, "iter_rows"):
+        rows: Iterable[Any] = given.iter_rows(named=True)
+        return rows
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):
+        listed: Iterable[Any] = given.to_dict("records")
+        return listed
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        fail(thing, "a polars or pandas frame, or a list of mappings", frame)
+    return given
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Say in every InputError from inside where the value stands.
+
+    >>> with located("row 3"):
+    ...     fail("age", "a number", "x")
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InputError: row 3: age must be a number, got 'x'
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            f"{where}: {error}", thing=f"{where}: {error.thing}", rule=error.rule, value=error.value
+        ) from None
 
 
 def check_known(thing: str, given: Iterable[str], options: Collection[str]) -> None:

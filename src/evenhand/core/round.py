@@ -212,7 +212,14 @@ def begin_epoch(state: State, epoch: int) -> None:
 
 
 def learn(
-    state: State, arm: int, reward: float, round_: int, options: StepOptions, rng: Random
+    state: State,
+    arm: int,
+    reward: float,
+    round_: int,
+    options: StepOptions,
+    belief: Any,
+    context: Floats,
+    rng: Random,
 ) -> None:
     """Take in one reward, Eq. (4), which weighs what the round of its decision does.
 
@@ -222,6 +229,19 @@ def learn(
         reward = flipped(reward, rng)
     weight = round_weight(round_, state.epoch[0], options.half_life)
     add_reward(state.feedbacks, state.reward_sums, arm, reward, weight)
+    regress(belief, state, context, arm, reward, weight, options)
+
+
+def regress(
+    belief: Any,
+    state: State,
+    context: Floats,
+    arm: int,
+    reward: float,
+    weight: float,
+    options: StepOptions,
+) -> None:
+    """Learn nothing beyond the sums; a regression's own function stands in for this one."""
 
 
 def add_reward(

@@ -8,14 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.availability import Availability, Independent, Joint, Trace
+from evenhand.contexts import SAMPLE, Contexts, DrawnContexts, RecordedContexts
 from evenhand.core.checks import check_choice, check_known, check_tables, fail
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml
-from evenhand.environment import Bernoulli, Beta, Change, Environment, Recorded, Rewards
+from evenhand.environment import Change, Environment
 from evenhand.errors import InputError
+from evenhand.features import Category, Feature, Features, YesNo
 from evenhand.problem import Problem
+from evenhand.responses import ByCategory, LinearMean, LogisticMean
+from evenhand.rewards import Bernoulli, Beta, Recorded, Rewards
 
-ENVIRONMENT_KEYS = ("plays", "arms", "availability", "rewards", "changes")
+ENVIRONMENT_KEYS = (
+    "plays",
+    "arms",
+    "features",
+    "contexts",
+    "availability",
+    "rewards",
+    "changes",
+)
 CHANGE_KEYS = ("after", "means", "availability")
+WORDS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 NATURE_KEYS = (*ARM_KEYS, "mean", "availability")
 
 
@@ -39,16 +52,22 @@ def environment_from(table: Mapping[str, Any], folder: Path) -> Environment:
     file. ``[[changes]]`` say after how many rounds arms have other means or another availability,
     one number for each. ``[rewards]`` has a ``kind`` (bernoulli or beta, with a concentration) or
     ``recorded``, a list or a CSV file again.
+
+    With ``[features]``, a mean may be ``{linear = {...}}``, ``{logistic = {...}}`` or ``{by = ...,
+    values = {...}}``, an availability the last of them, and ``[contexts]`` says how contexts come
+    about: ``drawn``, a table from features, or ``recorded``, tables or a CSV file, in an ``order``.
     """
     arms = arm_tables(table, NATURE_KEYS)
     problem = Problem.from_arms(table, arms)
     rewards = _rewards(table.get("rewards", {}), problem.arms, folder)
     recorded = isinstance(rewards, Recorded)
-    means = _from_arms(arms, "mean", instead="recorded rewards" if recorded else "")
+    means = _responses(arms, "mean", instead="recorded rewards" if recorded else "")
     instead = "[availability]" if "availability" in table else ""
-    own = _from_arms(arms, "availability", instead=instead)
+    own = _responses(arms, "availability", instead=instead)
     availability = _availability(table.get("availability"), own, problem.arms, folder)
-    return Environment(problem, means, availability, rewards, _changes(table.get("changes", [])))
+    changes = _changes(table.get("changes", []))
+    contexts = _contexts(table.get("contexts"), problem.features, folder)
+    return Environment(problem, means, availability, rewards, changes, contexts)
 
 
 def read_rounds(path: Path, arms: Sequence[str]) -> list[list[float]]:
@@ -88,6 +107,86 @@ def _from_arms(arms: list[dict[str, Any]], key: str, *, instead: str) -> list[An
         if instead and key in arm:
             raise InputError(f"arm {arm['name']!r} must have no {key!r} beside {instead}")
     return None if instead else [arm[key] for arm in arms]
+
+
+def _responses(arms: list[dict[str, Any]], key: str, *, instead: str) -> list[Any] | None:
+    """Return a value of every arm, which may depend on the context."""
+    values = _from_arms(arms, key, instead=instead)
+    if values is None:
+        return None
+    pairs = zip(arms, values, strict=True)
+    return [_response(f"{key} of arm {arm['name']!r}", value) for arm, value in pairs]
+
+
+def _response(thing: str, given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        return given
+    keys = set(given)
+    if keys == {"linear"}:
+        return LinearMean(given["linear"])
+    if keys == {"logistic"}:
+        return LogisticMean(given["logistic"])
+    if keys == {"by", "values"}:
+        return ByCategory(given["by"], given["values"])
+    rule = "a number, {linear = {...}}, {logistic = {...}} or {by = ..., values = {...}}"
+    return fail(thing, rule, dict(given))
+
+
+def _contexts(table: object, features: Features, folder: Path) -> Contexts | None:
+    """Return how contexts come about; None if the file does not say."""
+    if table is None:
+        return None
+    if not isinstance(table, Mapping):
+        fail("contexts", "a table with drawn or recorded", table)
+    check_known("key of [contexts]", table, ("drawn", "recorded", "order", "sample"))
+    sample = table.get("sample", SAMPLE)
+    if "recorded" not in table:
+        check_known("key of [contexts] that are drawn", table, ("drawn", "sample"))
+        return DrawnContexts(table.get("drawn", {}), sample)
+    check_known("key of [contexts] that are recorded", table, ("recorded", "order", "sample"))
+    rows = table["recorded"]
+    if isinstance(rows, str):
+        rows = read_contexts(folder / rows, features)
+    return RecordedContexts(rows, table.get("order", "replay"), sample)
+
+
+def read_contexts(path: Path, features: Features) -> list[dict[str, Any]]:
+    """Read a CSV file with a column for each feature, maybe among others, and one line a context.
+
+    Yes/no is ``yes``, ``true`` or ``1``, or ``no``, ``false`` or ``0``.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.DictReader(file)
+            missing = [name for name in features if name not in (lines.fieldnames or [])]
+            if missing:
+                fail(f"the columns of {path}", f"all of {', '.join(features)}", f"no {missing[0]}")
+            return [
+                {
+                    name: _field(f"{name!r} in line {number} of {path}", feature, line[name])
+                    for name, feature in features.items()
+                }
+                for number, line in enumerate(lines, 2)
+            ]
+    except InputError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def _field(thing: str, feature: Feature, text: str | None) -> object:
+    """Return a field of a CSV file as what its feature takes."""
+    if text is None or isinstance(feature, Category):
+        return text
+    if isinstance(feature, YesNo):
+        word = text.strip().lower()
+        if word not in WORDS:
+            fail(thing, f"one of {', '.join(WORDS)}", text)
+        return WORDS[word]
+    try:
+        return float(text)
+    except ValueError:
+        return fail(thing, "a number", text)
 
 
 def _availability(

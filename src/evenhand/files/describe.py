@@ -15,11 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.availability import Independent, Trace
+from evenhand.contexts import DrawnContexts
+from evenhand.core.arrays import Floats
 from evenhand.core.delay import Delay, Geometric
-from evenhand.environment import Bernoulli, Environment, Recorded
+from evenhand.environment import Environment
+from evenhand.features import Features
 from evenhand.policies.policy import Policy
 from evenhand.problem import Problem
+from evenhand.responses import ByCategory, one_each
 from evenhand.results import Anytime
+from evenhand.rewards import Bernoulli, Recorded
 
 MANY_ROUNDS = 100
 
@@ -58,18 +63,60 @@ def describe_environment(environment: Environment) -> dict[str, Any]:
         "floor": problem.floors.tolist(),
         "weight": problem.weights.tolist(),
     }
+    features, arrays = problem.features, environment.contextual
     if not isinstance(environment.rewards, Recorded):
-        columns["mean"] = environment.means.tolist()
+        columns["mean"] = environment.payoffs.means.tolist()
+        if features:
+            pairs = zip(arrays.coefficients, arrays.logistic, strict=True)
+            columns["mean"] = [_response(row, features, odds) for row, odds in pairs]
     if isinstance(environment.availability, Independent):
         columns["availability"] = environment.awake.probabilities.tolist()
+        if arrays.availability.size:
+            given = environment.availability.probabilities
+            columns["availability"] = _by_category(problem, given)
     lines = zip(*columns.values(), strict=True)
     return {
         "plays": problem.plays,
+        **({"features": features.plain(), "contexts": _contexts(environment)} if features else {}),
         "arms": [_with_prior(dict(zip(columns, line, strict=True)), problem) for line in lines],
         **_availability(environment),
         **_rewards(environment),
         **_changes(environment),
     }
+
+
+def _response(row: Floats, features: Features, logistic: bool) -> object:
+    """Return a mean as a file says it: the same in all contexts, or coefficients that matter."""
+    if not logistic and not row[1:].any():
+        return float(row[0])
+    named = {
+        column: value
+        for column, value in zip(features.columns, row.tolist(), strict=True)
+        if value != 0.0
+    }
+    return {"logistic" if logistic else "linear": named}
+
+
+def _by_category(problem: Problem, given: object) -> list[Any]:
+    """Return every arm's availability as a file says it."""
+    return [
+        {"by": how.feature, "values": how.numbers(problem.features, index, len(problem.arms))}
+        if isinstance(how, ByCategory)
+        else how
+        for index, (_, how) in enumerate(one_each("availability", problem.arms, given))
+    ]
+
+
+def _contexts(environment: Environment) -> dict[str, Any]:
+    """Return how contexts come about."""
+    contexts = environment.contexts
+    if isinstance(contexts, DrawnContexts):
+        return {"drawn": dict(contexts.features), "sample": contexts.sample}
+    assert contexts is not None
+    rows: object = [dict(row) if isinstance(row, Mapping) else list(row) for row in contexts.rows]
+    if len(contexts.rows) > MANY_ROUNDS:
+        rows = _table(environment.contextual.recorded)
+    return {"recorded": rows, "order": contexts.order, "sample": contexts.sample}
 
 
 def _with_prior(arm: dict[str, Any], problem: Problem) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from evenhand.results import Anytime
 LIMIT_KEYS = ("policies", "horizons")
 MANY_SEEDS = 1_000_000
 GENERATE_KEYS = ("arms", "plays", "tightness", "seeds")
+OPTIONAL_KEYS = ("features",)
 Source: TypeAlias = Environment | Generated
 
 
@@ -95,6 +96,8 @@ def describe_instance(name: str, source: Source) -> dict[str, Any]:
         return {"name": name, **describe_environment(source)}
     numbers = asdict(source)
     seeds = [numbers.pop("seed")]
+    if not source.features:
+        del numbers["features"]
     return {"name": name, "generate": {**numbers, "seeds": seeds}}
 
 
@@ -140,19 +143,21 @@ def _generated(name: str, table: object) -> list[tuple[str, Source]]:
     """Cross the generator's lists; names tell the values of those with more than one."""
     if not isinstance(table, Mapping):
         fail(f"generate of instance {name!r}", "a table", table)
-    check_known(f"key of generate of instance {name!r}", table, GENERATE_KEYS)
+    allowed = (*GENERATE_KEYS, *OPTIONAL_KEYS)
+    check_known(f"key of generate of instance {name!r}", table, allowed)
     for key in GENERATE_KEYS:
         if key not in table:
             raise InputError(f"generate of instance {name!r} must have a value for {key!r}")
     lists: dict[str, list[Any]] = {
         **{key: as_list(f"{key} to generate", table[key]) for key in GENERATE_KEYS[:-1]},
         "seed": _seeds(table["seeds"]),
+        **{key: as_list(f"{key} to generate", table[key]) for key in OPTIONAL_KEYS if key in table},
     }
     made: list[tuple[str, Source]] = []
     for values in product(*lists.values()):
         pairs = zip(lists.items(), values, strict=True)
         parts = [f"{key}={format_value(value)}" for (key, all_), value in pairs if len(all_) > 1]
-        made.append((" ".join([name, *parts]), Generated(*values)))
+        made.append((" ".join([name, *parts]), Generated(**dict(zip(lists, values, strict=True)))))
     return made
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evenhand.core.arrays import Integers
 from evenhand.core.checks import Limits, check_choice, check_number, fail
+from evenhand.core.contexts import meet
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import StepOptions, learn, play_round
 from evenhand.environment import Environment
@@ -32,7 +33,8 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
     .. math:: \sum_{i \in A(t)} w_i X_i(t) - c \sum_i \max(t k_i - h_i(t), 0)
 
     with the plays h_i so far and ``debt_cost`` c: with 0 the reward ignores the floors.
-    An episode is truncated after ``horizon`` rounds, and never terminated.
+    An episode is truncated after ``horizon`` rounds, and never terminated. Where the problem has
+    features, an observation has the encoded ``context`` of the next round, too.
 
     Parameters
     ----------
@@ -86,6 +88,9 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
             "played": counts,
             "reward_sums": counts,
         }
+        if nature.problem.features:
+            columns = len(nature.problem.features.columns)
+            parts["context"] = gymnasium.spaces.Box(-1.0, 1.0, (columns,), np.float64)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (arms,), np.float64)
         self.observation_space = cast("gymnasium.Space[Observation]", gymnasium.spaces.Dict(parts))
         self._begin()
@@ -120,7 +125,8 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         count = play_round(chosen, self._here, *given, None, None, None, self.np_random)
         chosen = chosen[:count]
         for arm in chosen:
-            learn(state, arm, rewards[arm], now + 1, OPTIONS, self.np_random)
+            told = rewards[arm], now + 1, OPTIONS, None, self._context
+            learn(state, arm, *told, self.np_random)
         earned = float(problem.weights[chosen] @ rewards[chosen])
         truncated = now + 1 == self.horizon
         self._here = self._here[:0]
@@ -138,12 +144,16 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         nature = self.nature
         self._awake, self._payoffs = own_nature(nature.awake, nature.payoffs)
         self._state = nature.problem.first_state()
+        self._context = np.ones(len(nature.problem.features.columns))
         self._here = np.empty(0, dtype=np.int64)
         self._line, self._begun = "no round has been played", False
 
     def _wake(self) -> None:
-        """Draw the awake arms of the next round."""
-        now, changed = int(self._state.rounds[0]), self.nature.changed
+        """Draw the context and the awake arms of the next round."""
+        now, changed, nature = int(self._state.rounds[0]), self.nature.changed, self.nature
+        if nature.problem.features:
+            given = nature.contextual, nature.problem.weights, now, self.np_random
+            meet(self._context, self._awake, self._payoffs, *given)
         for number in np.flatnonzero(changed.starts == now).tolist():
             change_nature(self._awake, self._payoffs, changed, number)
         present = np.empty(self._state.debts.size, dtype=np.int64)
@@ -152,7 +162,9 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
     def _seen(self) -> Observation:
         awake = np.zeros(self._state.debts.size, dtype=np.int8)
         awake[self._here] = 1
+        contextual = bool(self.nature.problem.features)
         return {
+            **({"context": self._context.copy()} if contextual else {}),
             "awake": awake,
             "debts": np.maximum(self._state.debts, 0.0),
             "played": self._state.played.astype(np.float64),

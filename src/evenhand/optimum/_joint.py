@@ -12,10 +12,11 @@ others, down to what is lost in the duality gap.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.errors import EvenhandError
@@ -44,13 +45,13 @@ class Table(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A mixture of priority orders, its rates, and the multipliers that prove it optimal."""
+    """A mixture of choices, its rates, and the multipliers that prove it optimal."""
 
     value: float
     bound: float
     rates: Floats
     multipliers: Floats
-    orders: Integers
+    choices: NDArray[Any]
     weights: Floats
 
 
@@ -82,17 +83,31 @@ def rates_of(table: Table, order: Integers) -> Floats:
     return rates
 
 
-class Growth(NamedTuple):
-    """A program over mixtures that grows by the rates of orders.
+class Choice(NamedTuple):
+    """What some multipliers choose: the value per round and the rates, and how it is done.
 
-    ``solve``, from the last basis or afresh, returns its optimum, the mixture's weights and its
-    multipliers. By any multipliers y no mixture can exceed ``d . x - c``, maximised over all rates
-    x, where ``bounding(y)`` is (d, c), which is affine in y.
+    ``how`` is a priority order, or the prices that are added to values.
     """
 
-    add: Callable[[Floats], None]
+    how: NDArray[Any]
+    value: float
+    rates: Floats
+
+
+Chooser: TypeAlias = Callable[[Floats], Choice]
+
+
+class Growth(NamedTuple):
+    """A program over mixtures of choices that grows by one choice after the other.
+
+    ``solve``, from the last basis or afresh, returns its optimum, the mixture's weights and its
+    multipliers. ``limit`` is what no mixture can exceed, by what the multipliers choose.
+    """
+
+    choose: Chooser
+    add: Callable[[Choice], None]
     solve: Callable[[bool], ProgramSolution]
-    bounding: Callable[[Floats], tuple[Floats, float]]
+    limit: Callable[[Floats, Choice], float]
 
 
 def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) -> Solution:
@@ -101,25 +116,13 @@ def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) 
     ``start`` holds orders to begin with. The multipliers are the floors' prices.
     """
     scale = float(values.max()) or 1.0
-    scaled, own = values / scale, table.availability
-    bound = np.flatnonzero(floors > 0.0)
-    program = GrowingProgram(floors[bound] / own[bound])
-    for row, often in zip(np.eye(bound.size), own[bound], strict=True):
-        program.add(-PENALTY * float(often), row, 0.0)
+    scaled = values / scale
 
-    def add(rates: Floats) -> None:
-        program.add(float(scaled @ rates), rates[bound] / own[bound], 1.0)
+    def choose(prices: Floats) -> Choice:
+        return follow(table, np.argsort(-(scaled + prices), kind="stable"), scaled)
 
-    def solve(afresh: bool) -> ProgramSolution:
-        value, weights, duals = program.solve(afresh=afresh)
-        prices = np.zeros(values.size)
-        prices[bound] = duals / own[bound]
-        return ProgramSolution(value, weights[bound.size :], prices)
-
-    def bounding(prices: Floats) -> tuple[Floats, float]:
-        return scaled + prices, float(prices @ floors)
-
-    found = _grow(table, start, Growth(add, solve, bounding))
+    begin = [follow(table, order, scaled) for order in start]
+    found = maximise(choose, begin, table.availability, floors, PENALTY)
     return found._replace(
         value=float(values @ found.rates),
         bound=found.bound * scale,
@@ -127,21 +130,69 @@ def best_mixture(table: Table, values: Floats, floors: Floats, start: Integers) 
     )
 
 
+def follow(table: Table, order: Integers, values: Floats) -> Choice:
+    """Return what a priority order chooses."""
+    rates = rates_of(table, order)
+    return Choice(order, float(values @ rates), rates)
+
+
+def maximise(
+    choose: Chooser,
+    begin: Sequence[Choice],
+    own: Floats,
+    floors: Floats,
+    penalty: float,
+    gap: float = GAP,
+) -> Solution:
+    """Maximise the value of mixtures whose rates are at least the floors, which are feasible.
+
+    Values are 1 at most, ``own`` is how often each arm is awake, and ``penalty`` what a play that
+    is missing costs: more than any price.
+    """
+    bound = np.flatnonzero(floors > 0.0)
+    program = GrowingProgram(floors[bound] / own[bound])
+    for row, often in zip(np.eye(bound.size), own[bound], strict=True):
+        program.add(-penalty * float(often), row, 0.0)
+
+    def add(choice: Choice) -> None:
+        program.add(choice.value, choice.rates[bound] / own[bound], 1.0)
+
+    def solve(afresh: bool) -> ProgramSolution:
+        value, weights, duals = program.solve(afresh=afresh)
+        prices = np.zeros(floors.size)
+        prices[bound] = duals / own[bound]
+        return ProgramSolution(value, weights[bound.size :], prices)
+
+    def limit(prices: Floats, choice: Choice) -> float:
+        return choice.value + float(prices @ (choice.rates - floors))
+
+    return _grow(begin, Growth(choose, add, solve, limit), gap)
+
+
 def widest_mixture(table: Table, floors: Floats) -> Solution:
+    """Maximise the common multiplier of the floors of a table, see :func:`widen`."""
+    nothing = np.zeros(floors.size)
+
+    def choose(burden: Floats) -> Choice:
+        return follow(table, np.argsort(-burden, kind="stable"), nothing)
+
+    return widen(choose, table.availability, floors)
+
+
+def widen(choose: Chooser, own: Floats, floors: Floats) -> Solution:
     """Maximise the common multiplier of the floors, not all zero; its value is the headroom.
 
-    The multipliers are weights on the arms for which no rates could do better. Arms with a floor
-    are awake at times.
+    The multipliers are weights on the arms for which no rates could do better; ``choose`` gives the
+    arms of larger weights priority. Arms with a floor are awake at times.
     """
-    own = table.availability
     shares = np.divide(floors, own, out=np.zeros(floors.size), where=floors > 0.0)
     scale = float(shares.max())
     bound = np.flatnonzero(shares > SMALLEST_ENTRY * scale)
     program = GrowingProgram(np.zeros(bound.size))
     program.add(1.0, -shares[bound] / scale, 0.0)
 
-    def add(rates: Floats) -> None:
-        program.add(0.0, rates[bound] / own[bound], 1.0)
+    def add(choice: Choice) -> None:
+        program.add(0.0, choice.rates[bound] / own[bound], 1.0)
 
     def solve(afresh: bool) -> ProgramSolution:
         value, weights, duals = program.solve(afresh=afresh)
@@ -149,69 +200,65 @@ def widest_mixture(table: Table, floors: Floats) -> Solution:
         burden[bound] = duals / own[bound]
         return ProgramSolution(value / scale, weights[1:], burden / (burden @ floors))
 
-    def bounding(burden: Floats) -> tuple[Floats, float]:
-        return burden, 0.0
+    def limit(burden: Floats, choice: Choice) -> float:
+        return float(burden @ choice.rates)
 
-    start = np.argsort(-shares, kind="stable")[None, :]
-    return _grow(table, start, Growth(add, solve, bounding))
+    return _grow([choose(shares)], Growth(choose, add, solve, limit), GAP)
 
 
-class Orders:
-    """The priority orders of a growing program, each of them once, with their rates."""
+class Choices:
+    """The choices of a growing program, each of them once."""
 
     def __init__(self, growth: Growth) -> None:
         self._growth = growth
-        self._rates: dict[bytes, Floats] = {}
-        self._orders: list[Integers] = []
+        self._found: dict[bytes, Choice] = {}
 
-    def add(self, order: Integers, rates: Floats) -> bool:
-        """Add an order, unless it is there; say whether it was new."""
-        new = order.tobytes() not in self._rates
+    def add(self, choice: Choice) -> bool:
+        """Add a choice, unless it is there; say whether it was new."""
+        key = choice.how.tobytes()
+        new = key not in self._found
         if new:
-            self._rates[order.tobytes()] = rates
-            self._orders.append(order)
-            self._growth.add(rates)
+            self._found[key] = choice
+            self._growth.add(choice)
         return new
 
-    def mixed(self, weights: Floats) -> tuple[Floats, Integers, Floats]:
-        """Return the rates of a mixture, the orders that it has, and their shares."""
-        used = np.flatnonzero(weights > 0.0)
+    def mixed(self, weights: Floats) -> tuple[Floats, NDArray[Any], Floats]:
+        """Return the rates of a mixture, the choices that it has, and their shares."""
+        used, found = np.flatnonzero(weights > 0.0), list(self._found.values())
         shares: Floats = weights[used] / weights[used].sum()
-        rates: Floats = shares @ np.array(list(self._rates.values()))[used]
-        return rates, np.array(self._orders)[used], shares
+        rates: Floats = shares @ np.array([found[i].rates for i in used])
+        return rates, np.array([found[i].how for i in used]), shares
 
 
-def _grow(table: Table, start: Integers, growth: Growth) -> Solution:
-    """Add priority orders until the duality gap closes.
+def _grow(begin: Sequence[Choice], growth: Growth, gap: float) -> Solution:
+    """Add choices until the duality gap closes.
 
-    The next order is looked for between the program's multipliers and the best ones so far: those
+    The next one is looked for between the program's multipliers and the best ones so far: those
     of the program swing, and alone they take almost twice as many steps (Wentges 1997).
     """
-    orders = Orders(growth)
-    for order in start:
-        orders.add(order, rates_of(table, order))
+    choices = Choices(growth)
+    for choice in begin:
+        choices.add(choice)
     value, bound, best = 0.0, math.inf, np.empty(0)
     stuck, steps = 0, 0
-    while stuck < 2 and bound - value > GAP * (1.0 + abs(value)) and steps < MOST_STEPS:
+    while stuck < 2 and bound - value > gap * (1.0 + abs(value)) and steps < MOST_STEPS:
         steps += 1
         # A warm start may miss a column that helps; a cold start finds it.
         value, weights, multipliers = growth.solve(stuck > 0)
         stuck += 1
         between = [SMOOTHING * best + (1.0 - SMOOTHING) * multipliers] if best.size else []
         for point in (*between, multipliers):
-            direction, offset = growth.bounding(point)
-            order = np.argsort(-direction, kind="stable")
-            rates = rates_of(table, order)
-            limit = float(direction @ rates) - offset
+            choice = growth.choose(point)
+            limit = growth.limit(point, choice)
             if limit < bound:
                 bound, best = limit, point
-            if orders.add(order, rates):
+            if choices.add(choice):
                 stuck = 0
                 break
-    if bound - value > ROUNDING_GAP * (1.0 + abs(value)):
+    if bound - value > max(gap, ROUNDING_GAP) * (1.0 + abs(value)):
         raise EvenhandError(
             f"the optimum of the table of awake sets could not be found: {value:.12g} can be had, "
             f"but the most is proved to be {bound:.12g} only, after {steps:,} steps"
         )
-    rates, kept, shares = orders.mixed(weights)
+    rates, kept, shares = choices.mixed(weights)
     return Solution(value, bound, rates, best, kept, shares)

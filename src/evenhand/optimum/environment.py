@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evenhand.availability import Trace
+from evenhand.contexts import RecordedContexts
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.environment import Environment
 from evenhand.errors import InfeasibleFloors, InputError
+from evenhand.optimum.contextual import Rows, cross, solve_rows
 from evenhand.optimum.solver import Optimum, solve
+from evenhand.responses import means_in
 
 
 def find_optimum(environment: Environment) -> Optimum:
@@ -18,6 +22,11 @@ def find_optimum(environment: Environment) -> Optimum:
 
     Independent availability takes O(N m log N); a joint table, and the sets that a trace holds, a
     linear program. The same on plain arrays is :func:`evenhand.optimum.solver`.
+
+    With contexts it is exact for few combinations of categories, and for recorded contexts. For
+    others it is that of a sample of contexts, of the size that the environment's contexts name, and
+    ``standard_error`` says how far off that is. Where rewards are recorded with contexts, it is
+    the best in hindsight: it knows every reward.
 
     Raises
     ------
@@ -45,16 +54,48 @@ def find_optimum(environment: Environment) -> Optimum:
         fail("environment", rule, environment)
     if environment.changes:
         raise InputError("an environment that changes has an optimum for each of its segments only")
-    problem = environment.problem
-    values = environment.payoffs.values
-    return solve(values, problem.floors, problem.plays, environment.awake, problem.arms)
+    return _solve(environment, environment.problem.floors)
+
+
+def _solve(environment: Environment, floors: Floats) -> Optimum:
+    problem, plays = environment.problem, environment.problem.plays
+    if environment.contexts is not None:
+        return solve_rows(rows_of(environment), floors, problem.arms)
+    return solve(environment.payoffs.values, floors, plays, environment.awake, problem.arms)
+
+
+def rows_of(environment: Environment) -> Rows:
+    """Return the rounds that are possible with contexts, or a sample of them."""
+    problem, arrays, awake = environment.problem, environment.contextual, environment.awake
+    contexts, rewards = environment.contexts, environment.payoffs.recorded
+    assert contexts is not None
+    plays = min(problem.plays, len(problem.arms))
+    replayed = isinstance(contexts, RecordedContexts) and contexts.replayed
+    if replayed and isinstance(environment.availability, Trace):
+        rounds = environment.longest_horizon
+        seen = arrays.recorded[:rounds]
+        means = rewards[:rounds] if rewards.size else means_in(arrays, seen)
+        equal, members = np.full(len(seen), 1.0 / len(seen)), awake.members[:rounds]
+        return Rows(equal, problem.weights * means, members.astype(np.float64), plays, exact=True)
+    rows, probabilities, exact = environment.context_table
+    values = problem.weights * means_in(arrays, rows)
+    if awake.members.size:
+        return cross(probabilities, values, awake, plays, contexts.sample, exact)
+    likely = np.broadcast_to(awake.probabilities, values.shape)
+    if arrays.availability.size:
+        likely = np.clip(rows @ arrays.availability.T, 0.0, 1.0)
+    return Rows(probabilities, values, likely, plays, exact)
 
 
 class Best(NamedTuple):
-    """Opt-F, or None if the floors are infeasible, and Opt-NF: rewards per round."""
+    """Opt-F, or None if the floors are infeasible, and Opt-NF: rewards per round.
+
+    ``standard_error`` is that of Opt-F, 0 if it is exact.
+    """
 
     with_floors: float | None
     without_floors: float
+    standard_error: float = 0.0
 
 
 def find_best(environment: Environment) -> Best:
@@ -62,10 +103,9 @@ def find_best(environment: Environment) -> Best:
     try:
         best = find_optimum(environment)
     except InfeasibleFloors:
-        values, plays = environment.payoffs.values, environment.problem.plays
-        free = solve(values, np.zeros(values.size), plays, environment.awake)
+        free = _solve(environment, np.zeros(environment.problem.floors.size))
         return Best(None, free.without_floors)
-    return Best(best.with_floors, best.without_floors)
+    return Best(best.with_floors, best.without_floors, best.standard_error)
 
 
 def best_up_to(environment: Environment, rounds: Integers) -> tuple[Best, Floats | None]:

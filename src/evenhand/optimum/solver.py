@@ -37,6 +37,8 @@ class Optimum:
         The multiplier to which all floors could be scaled together; infinite without floors.
     largest_common_floor
         The largest floor that all arms could have at once.
+    standard_error
+        That of ``with_floors``, where it was computed on a sample of contexts; 0 if it is exact.
     """
 
     arms: tuple[str, ...]
@@ -48,6 +50,7 @@ class Optimum:
     prices: Floats
     floor_headroom: float
     largest_common_floor: float
+    standard_error: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -71,6 +74,7 @@ class Optimum:
             "floor_headroom": self.floor_headroom,
             "largest_common_floor": self.largest_common_floor,
             "gap": self.gap,
+            "standard_error": self.standard_error,
         }
 
 
@@ -126,21 +130,21 @@ def solve_mixture(
     table = distinct(awake.members, awake.set_probabilities, plays)
     start = _start(table, floors, labels)
     solution = best_mixture(table, values, start.kept, start.orders)
-    return as_mixture([Block(np.arange(values.size), solution.orders, solution.weights)])
+    return as_mixture([Block(np.arange(values.size), solution.choices, solution.weights)])
 
 
 def _labels(count: int, arms: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(str(1 + i) for i in range(count)) if arms is None else tuple(arms)
 
 
-def _check_awake(floors: Floats, own: Floats, arms: tuple[str, ...]) -> None:
+def check_awake(floors: Floats, own: Floats, arms: tuple[str, ...]) -> None:
     """Refuse a floor, whatever its size, on an arm that never wakes."""
     asleep = np.flatnonzero((floors > 0.0) & (own == 0.0))
     if asleep.size:
-        raise _infeasible(asleep, floors[asleep].sum(), 0.0, 0.0, floors, own, arms)
+        raise infeasible(asleep, floors[asleep].sum(), 0.0, 0.0, floors, own, arms)
 
 
-def _kept(floors: Floats, room: float) -> Floats:
+def kept_floors(floors: Floats, room: float) -> Floats:
     """Return floors that rounding has put a hair above the boundary as those on it."""
     return floors * min(room, 1.0)
 
@@ -150,7 +154,7 @@ def _fitting(
 ) -> tuple[float, Floats]:
     """Return the headroom and the floors on or inside the boundary, or raise the certificate."""
     room = check_fitting(floors, plays, probabilities, arms, made(headroom))
-    return room, _kept(floors, room)
+    return room, kept_floors(floors, room)
 
 
 def check_fitting(
@@ -165,11 +169,11 @@ def check_fitting(
     >>> check_fitting(np.array([0.25, 0.2]), 1, np.array([0.5, 0.8]), ("a", "b"))
     2.0
     """
-    _check_awake(floors, probabilities, arms)
+    check_awake(floors, probabilities, arms)
     room = float(limit(floors, probabilities, plays))
     if room < 1.0 - ROUNDING:
         members, (promised, possible) = worst_prefix(floors, probabilities, plays)
-        raise _infeasible(members, promised, possible, room, floors, probabilities, arms)
+        raise infeasible(members, promised, possible, room, floors, probabilities, arms)
     return room
 
 
@@ -214,12 +218,13 @@ def _start(table: Table, floors: Floats, arms: tuple[str, ...]) -> Start:
     if not floors.any():
         return Start(np.inf, floors, np.arange(floors.size)[None, :])
     own = table.availability
-    _check_awake(floors, own, arms)
+    check_awake(floors, own, arms)
     widest = widest_mixture(table, floors)
     if widest.value < 1.0 - ROUNDING:
-        members, promised, possible = _worst_level(table, floors, widest.multipliers)
-        raise _infeasible(members, promised, possible, widest.value, floors, own, arms)
-    return Start(widest.value, _kept(floors, widest.value), widest.orders)
+        order = descending(widest.multipliers)
+        worst = worst_level(floors, order, rates_of(table, order))
+        raise infeasible(*worst, widest.value, floors, own, arms)
+    return Start(widest.value, kept_floors(floors, widest.value), widest.choices)
 
 
 def _solve_joint(values: Floats, floors: Floats, table: Table, arms: tuple[str, ...]) -> Optimum:
@@ -244,16 +249,17 @@ def _common_floor(table: Table) -> float:
     return widest_mixture(table, np.ones(own.size)).value if own.all() else 0.0
 
 
-def _worst_level(table: Table, floors: Floats, burden: Floats) -> tuple[Integers, float, float]:
-    """Return the level set of the burden whose promise exceeds what it can be given most."""
-    order = descending(burden)
-    possible = np.cumsum(rates_of(table, order)[order])
-    promised = np.cumsum(floors[order])
+def worst_level(floors: Floats, order: Integers, rates: Floats) -> tuple[Integers, float, float]:
+    """Return the first arms of an order whose promise exceeds most what they can be given.
+
+    ``rates`` are those of the order; the arms together cannot be given more.
+    """
+    possible, promised = np.cumsum(rates[order]), np.cumsum(floors[order])
     end = int(np.argmax(promised - possible))
     return np.sort(order[: end + 1]), promised[end], possible[end]
 
 
-def _infeasible(
+def infeasible(
     members: Integers,
     promised: float,
     possible: float,
@@ -262,6 +268,7 @@ def _infeasible(
     own: Floats,
     arms: tuple[str, ...],
 ) -> InfeasibleFloors:
+    """Return the error that says which arms are promised too much, and by how much."""
     certificate = Certificate(tuple(arms[i] for i in members), float(promised), float(possible))
     high = np.flatnonzero(floors > own + ROUNDING)
     too_high = [(arms[i], float(floors[i]), float(own[i])) for i in high]

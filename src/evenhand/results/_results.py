@@ -75,6 +75,8 @@ class Results:
         Time taken, compilation not counted.
     provenance
         Settings, seed, versions and commit.
+    optimum_error
+        The standard error of Opt-F, where it was computed on a sample of contexts; else 0.
     optima
         Opt-F per round up to each kept round, in a world that changes; None in one that does not.
     moments, marks
@@ -98,6 +100,7 @@ class Results:
     moments: Moments
     marks: AnytimeSettings
     optima: Floats | None = None
+    optimum_error: float = 0.0
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Results:
@@ -138,10 +141,12 @@ class Results:
 
         .. math:: R(t) = \text{optimum} - \frac{1}{t} \sum_{\tau \le t} \sum_{i \in A(\tau)} w_i u_i
 
-        It may be negative and is never clipped. The interval is Student's.
+        It may be negative and is never clipped. The interval is Student's, and takes the standard
+        error of Opt-F into account, if it has one.
         """
         best = self._optimum() if optimum is None else optimum
-        return self._curve(best - self.expected[self._index(label)] / self.rounds)
+        error = self.optimum_error if optimum is None else 0.0
+        return self._curve(best - self.expected[self._index(label)] / self.rounds, error)
 
     def recent_regret(self, label: str, window: int) -> Curve:
         r"""Return the regret per round over the latest ``window`` rounds, with a 95% interval.
@@ -156,7 +161,7 @@ class Results:
         known = np.concatenate([[0], self.rounds])
         earlier = [np.interp(before, known, np.concatenate([[0.0], row])) for row in lost]
         recent = (lost - np.array(earlier)) / (self.rounds - before)
-        return self._curve(recent)
+        return self._curve(recent, self.optimum_error)
 
     def rates(self, label: str) -> dict[str, float]:
         """Return the fraction of rounds in which each arm was played."""
@@ -243,9 +248,9 @@ class Results:
             raise InputError("regret must have an optimum to be against: floors are infeasible")
         return self.with_floors if self.optima is None else self.optima
 
-    def _curve(self, rows: Floats) -> Curve:
+    def _curve(self, rows: Floats, error: float = 0.0) -> Curve:
         """Return the mean over replications with Student's interval, for each kept round."""
-        mean, spread = rows.mean(axis=0), _standard_error(rows) * self.quantile()
+        mean, spread = rows.mean(axis=0), np.hypot(_standard_error(rows), error) * self.quantile()
         return Curve(self.rounds, mean, mean - spread, mean + spread)
 
     def _index(self, label: str) -> int:

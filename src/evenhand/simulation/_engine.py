@@ -6,29 +6,32 @@ from collections import defaultdict
 
 import numpy as np
 
+from evenhand.core.arrays import Floats
+from evenhand.core.contexts import meet
 from evenhand.core.delay import draw_wait
+from evenhand.core.jit import interpreted
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import learn, round_of
-from evenhand.core.state import NoStatistics
 from evenhand.simulation._tally import count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
-
-NO_STATISTICS = NoStatistics()
 
 
 def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
     """Play all rounds, one after the other.
 
-    In every round: some arms wake; every arm's reward is drawn; the policy chooses; clock and
-    debts advance; the chosen arms' rewards are on their way, and those due by now are learned.
+    In every round: a context is drawn, if there are any; some arms wake; every arm's reward is
+    drawn; the policy chooses; clock and debts advance; the chosen arms' rewards are on their way,
+    and those due by now are learned.
     """
-    nature, policy, constants, wait = run.environment, run.policy, run.constants, run.wait
+    nature, policy, constants, wait = run.environment, run.resolved, run.constants, run.wait
     problem, arms = nature.problem.arrays, len(nature.problem.arms)
-    record, memory, options = new_record(run), policy.new_memory(arms), policy.options
-    state, play_round = record.state, round_of(policy.scoring, policy.noticing)
+    record, memory, options = new_record(run), run.new_memory(), policy.options
+    state, (belief, context) = record.state, run.new_belief()
+    play_round = round_of(policy.scoring, policy.noticing, draw_samples=policy.known.draw)
+    take_in = interpreted(learn, regress=policy.known.learn_one)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
-    due: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
+    due: dict[int, list[tuple[int, int, float, Floats]]] = defaultdict(list)
     expected, realised = 0.0, 0.0
     index = {int(round_): index for index, round_ in enumerate(run.checkpoints)}
 
@@ -41,21 +44,24 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
             break
         for number in starting.get(now, ()):
             change_nature(awake, payoffs, changes, number)
+        if nature.problem.features:
+            visitor = nature.contextual, problem.weights, now, streams.contexts
+            meet(context, awake, payoffs, *visitor)
         here = present[: draw_awake(present, awake, now, streams.availability)]
         draw_rewards(rewards, payoffs, now, streams.rewards)
         delay = draw_wait(wait, streams.delay)
 
         given = here, samples, state, problem, scores, scratch, options, constants, memory
-        count = play_round(chosen, *given, NO_STATISTICS, streams.policy)
+        count = play_round(chosen, *given, belief, streams.policy)
         count_moment(record.tally, problem.floors, chosen, count, now + 1)
 
         for i in chosen[:count]:
             expected += payoffs.values[i]
             realised += problem.weights[i] * rewards[i]
             if delay < run.horizon - now:
-                due[now + delay].append((i, now + 1, rewards[i]))
-        for i, round_, reward in due.pop(now, ()):
-            learn(state, i, reward, round_, options, streams.policy)
+                due[now + delay].append((i, now + 1, rewards[i], context.copy()))
+        for i, round_, reward, known in due.pop(now, ()):
+            take_in(state, i, reward, round_, options, belief, known, streams.policy)
 
         control.done[0] = now + 1
         if now + 1 in index:

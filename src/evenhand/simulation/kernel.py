@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.choosing import choose
+from evenhand.core.contexts import ContextArrays, draw_context, meet, meet_nobody
 from evenhand.core.delay import Wait, draw_wait
 from evenhand.core.jit import compiled, inlined
 from evenhand.core.nature import (
@@ -22,7 +23,7 @@ from evenhand.core.nature import (
     own_nature,
 )
 from evenhand.core.round import StepOptions, learn, play_round, round_of
-from evenhand.core.state import NoStatistics, ProblemArrays, State
+from evenhand.core.state import ProblemArrays, State
 from evenhand.policies.policy import Policy
 from evenhand.simulation._tally import Tally, count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
@@ -32,7 +33,8 @@ Totals = tuple[Integers, Floats, Floats, Integers]
 
 def run_compiled(run: Run, streams: Streams, control: RunControl) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
-    return play_run(kernel_for(run.policy), run, streams, control)
+    contextual = bool(run.environment.problem.features)
+    return play_run(kernel_for(run.resolved, contextual=contextual), run, streams, control)
 
 
 def play_run(
@@ -45,11 +47,12 @@ def play_run(
         run.horizon,
         *own_nature(nature.awake, nature.payoffs),
         nature.changed,
+        nature.contextual,
         problem.arrays,
         run.constants,
-        run.policy.new_memory(len(problem.arms)),
-        NoStatistics(),
-        run.policy.options,
+        run.new_memory(),
+        *run.new_belief(),
+        run.resolved.options,
         run.wait,
         record.state,
         record.tally,
@@ -65,10 +68,12 @@ def play(
     awake: Awake,
     payoffs: Payoffs,
     changes: Changes,
+    contexts: ContextArrays,
     problem: ProblemArrays,
     constants: Any,
     memory: Any,
     belief: Any,
+    context: Floats,
     options: StepOptions,
     wait: Wait,
     state: State,
@@ -79,19 +84,21 @@ def play(
 ) -> None:
     """Play all rounds; :mod:`evenhand.simulation._engine` says what each step means.
 
-    Feedback under way waits in a heap ordered by (due round, order of sending).
+    Feedback under way waits in a heap ordered by (due round, order of sending); the context of its
+    decision is kept until then.
     """
     done, stop = control
     values, weights = payoffs.values, problem.weights
-    waking, rewarding, delaying, policy = streams
+    waking, rewarding, delaying, policy, meeting = streams
     checkpoints, expected_at, realised_at, behind_at = totals
     arms = problem.weights.size
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores = np.empty(arms), np.zeros(arms)
     samples, scratch = np.empty(arms), np.empty(arms)
     expected, realised, index, sent, turn = 0.0, 0.0, 0, 0, 0
-    pending = [(0, 0, 0, 0, 0.0)]
+    pending, kept, free = [(0, 0, 0, 0, 0.0, 0)], [context], [0]
     pending.pop()
+    free.pop()
 
     for now in range(horizon):
         if stop[0] != 0:
@@ -99,6 +106,7 @@ def play(
         if turn < changes.starts.size and now == changes.starts[turn]:
             change_nature(awake, payoffs, changes, turn)
             turn += 1
+        meet(context, awake, payoffs, contexts, weights, now, meeting)
         here = present[: draw_awake(present, awake, now, waking)]
         draw_rewards(rewards, payoffs, now, rewarding)
         delay = draw_wait(wait, delaying)
@@ -121,15 +129,22 @@ def play(
 
         while len(pending) > 0 and pending[0][0] <= now:
             feedback = heappop(pending)
-            learn(state, feedback[3], feedback[4], feedback[2], options, policy)
+            known = kept[feedback[5]]
+            learn(state, feedback[3], feedback[4], feedback[2], options, belief, known, policy)
+            free.append(feedback[5])
         for j in range(count):
             i = chosen[j]
             expected += values[i]
             realised += weights[i] * rewards[i]
             if delay == 0:
-                learn(state, i, rewards[i], now + 1, options, policy)
+                learn(state, i, rewards[i], now + 1, options, belief, context, policy)
             elif delay < horizon - now:
-                heappush(pending, (now + delay, sent, now + 1, i, rewards[i]))
+                if len(free) == 0:
+                    free.append(len(kept))
+                    kept.append(np.empty_like(context))
+                row = free.pop()
+                kept[row][:] = context
+                heappush(pending, (now + delay, sent, now + 1, i, rewards[i], row))
                 sent += 1
 
         done[0] = now + 1
@@ -141,8 +156,15 @@ def play(
 
 
 def kernel_for(
-    policy: Policy, *, choose: Callable[..., int] = choose, **given: Callable[..., Any]
+    policy: Policy,
+    *,
+    contextual: bool = False,
+    choose: Callable[..., int] = choose,
+    **given: Callable[..., Any],
 ) -> Callable[..., None]:
     """Return :func:`play` compiled around a policy's round; ``given`` stands in for other steps."""
-    whole = inlined(play, "play_round", round_of(policy.scoring, policy.noticing, choose=choose))
-    return compiled(whole, **given)
+    steps = {"choose": choose, "draw_samples": policy.known.draw}
+    whole = inlined(play, "play_round", round_of(policy.scoring, policy.noticing, **steps))
+    visited = inlined(meet, "draw_context", draw_context)
+    whole = inlined(whole, "meet", visited if contextual else meet_nobody)
+    return compiled(whole, learn=inlined(learn, "regress", policy.known.learn_one), **given)

@@ -20,12 +20,13 @@ from evenhand.simulation._tally import Tally, moments_of, new_tally
 
 
 class Streams(NamedTuple):
-    """Four independent random streams, so that every policy faces the same world."""
+    """Five independent random streams, so that every policy faces the same world."""
 
     availability: Random
     rewards: Random
     delay: Random
     policy: Random
+    contexts: Random
 
 
 class Record(NamedTuple):
@@ -81,9 +82,32 @@ class Run:
     anytime: Anytime = USUAL
 
     def __post_init__(self) -> None:
-        if self.policy.known.regresses:
-            rule = "'auto' or 'beta': contexts are not simulated"
-            fail(f"belief of policy {self.policy.name!r}", rule, self.policy.known.name)
+        if self.environment.problem.features and self.policy.knows_nature:
+            rule = "one that learns: with contexts nature's means are others in every round"
+            fail("policy in an environment with contexts", rule, self.policy.name)
+
+    @cached_property
+    def resolved(self) -> Policy:
+        """The policy, with what depends on the problem settled."""
+        return self.policy.resolved(self.environment.problem)
+
+    def new_memory(self) -> Any:
+        """Return the policy's memory before the first round."""
+        problem = self.environment.problem
+        return self.resolved.new_memory(len(problem.arms), len(problem.features.columns))
+
+    def new_belief(self) -> tuple[Any, Floats]:
+        """Return the belief's statistics before the first round, and the array of the context."""
+        known, problem = self.resolved.known, self.environment.problem
+        columns = len(problem.features.columns)
+        belief = known.start(len(problem.arms), columns)
+        context = belief.context if known.regresses else np.empty(columns)
+        context[:1] = 1.0
+        if known.regresses:
+            for arm, prior in problem.priors.items():
+                known.add_prior(belief, problem.arms.index(arm), *prior)
+            known.refresh_all(belief, self.resolved.options, 1.0)
+        return belief, context
 
     @property
     def wait(self) -> Wait:
@@ -96,8 +120,10 @@ class Run:
         nature = self.environment
         if nature.changes and self.policy.knows_nature:
             fail("nature that a policy knows", "the same throughout", self.policy.label())
-        setup = PolicySetup(nature.problem, self.horizon, nature.means, nature.awake)
-        return self.policy.constants(setup)
+        # With contexts, the means over all of them take a moment to compute, and nobody needs them.
+        means = nature.means if nature.contexts is None else None
+        setup = PolicySetup(nature.problem, self.horizon, means, nature.awake)
+        return self.resolved.constants(setup)
 
 
 class RunControl(NamedTuple):
@@ -122,7 +148,7 @@ def streams(seed: int, replication: int) -> Streams:
     True
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(replication,))
-    return Streams(*(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4)))
+    return Streams(*(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(5)))
 
 
 # First and later rounds at which a simulation keeps totals; a sweep keeps fewer.

@@ -127,6 +127,7 @@ def simulate(
         rounds=kept,
         with_floors=best.with_floors,
         without_floors=best.without_floors,
+        optimum_error=best.standard_error,
         seconds=seconds,
         provenance=provenance(settings),
         optima=optima,

@@ -250,6 +250,7 @@ class SweepResults:
             rounds=facts.rounds,
             with_floors=runs.table["with_floors"][first],
             without_floors=runs.table["without_floors"][first],
+            optimum_error=runs.table["optimum_error"][first],
             seconds=float("nan"),
             provenance=self.about,
             optima=facts.optima,

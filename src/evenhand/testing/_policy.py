@@ -14,13 +14,14 @@ import numpy as np
 from evenhand.agent import Agent
 from evenhand.core.arrays import Integers
 from evenhand.core.schema import copied, to_lists
-from evenhand.environment import Beta, Environment
+from evenhand.environment import Environment
 from evenhand.learner.learner import Learner
 from evenhand.learner.reasons import probabilities
 from evenhand.policies import Policy, register_policy, registered_policies
 from evenhand.policies.policy import plain
 from evenhand.problem import Problem
 from evenhand.results import Results
+from evenhand.rewards import Beta
 from evenhand.simulation import Geometric, simulate
 
 # NumPy and the compiler add these up in different orders.

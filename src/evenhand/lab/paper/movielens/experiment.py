@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.availability import Trace
 from evenhand.core.arrays import Floats
 from evenhand.core.checks import check_choice, check_whole, fail
-from evenhand.environment import Environment, Recorded
+from evenhand.environment import Environment
 from evenhand.errors import InfeasibleFloors, InputError
 from evenhand.lab.paper.movielens._catalogue import Movie, find_movies, read_movies
 from evenhand.lab.paper.movielens._other import read_items
@@ -26,6 +26,7 @@ from evenhand.policies import Policy, make_policy
 from evenhand.policies.families import Eta
 from evenhand.problem import Problem
 from evenhand.results import Results
+from evenhand.rewards import Recorded
 from evenhand.simulation import simulate
 from evenhand.simulation.run import MANY_CHECKPOINTS
 from evenhand.sweeps import Grid
