@@ -7,8 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from evenhand import Beta, Geometric, InputError, Joint, Recorded, Trace
-from evenhand.files import Settings
+from evenhand import (
+    Beta,
+    DrawnContexts,
+    Geometric,
+    InputError,
+    Joint,
+    Recorded,
+    RecordedContexts,
+    Trace,
+)
+from evenhand.files import Settings, describe_environment, environment_from
 
 HEAD = "plays = 1\nhorizon = 50\n"
 ARMS = """
@@ -140,3 +149,93 @@ def test_wrong_traces_are_refused(load, tmp_path, csv, message):
     (tmp_path / "awake.csv").write_text(csv)
     with pytest.raises(InputError, match=message):
         load("plays = 1\n" + BARE + '[availability]\ntrace = "awake.csv"\n')
+
+
+CONTEXTUAL = """
+plays = 1
+horizon = 50
+[features]
+age = [0, 100]
+evening = "yes/no"
+land = ["de", "fr"]
+{contexts}
+[[arms]]
+name = "news"
+mean = {{by = "land", values = {{de = 0.2, fr = 0.6}}}}
+availability = 0.9
+[[arms]]
+name = "film"
+mean = {{logistic = {{intercept = -0.5, age = 1.5, "land=fr" = 0.5}}}}
+availability = {{by = "evening", values = {{yes = 1.0, no = 0.5}}}}
+[[arms]]
+name = "local"
+mean = {{linear = {{intercept = 0.5, evening = -0.25}}}}
+availability = 0.8
+"""
+DRAWN = "[contexts]\nsample = 500\n[contexts.drawn]\nage = {mean = 40, sd = 20}\nevening = 0.25\n"
+LISTED = """[contexts]
+order = "resample"
+recorded = [{age = 10, evening = true, land = "de"}, {age = 70, evening = false, land = "fr"}]
+"""
+
+
+@pytest.mark.parametrize("contexts", ["", DRAWN, LISTED], ids=["uniform", "drawn", "recorded"])
+def test_a_world_with_contexts_is_read_and_written_back(load, tmp_path, contexts):
+    environment = load(CONTEXTUAL.format(contexts=contexts)).environment
+    kinds = {"": DrawnContexts, DRAWN: DrawnContexts, LISTED: RecordedContexts}
+    assert isinstance(environment.contexts, kinds[contexts])
+    rows = environment.contextual.coefficients
+    assert rows[0].tolist() == [0.0, 0.0, 0.0, 0.2, 0.6]
+    assert rows[1].tolist() == [-0.5, 1.5, 0.0, 0.0, 0.5]
+    assert environment.contextual.logistic.tolist() == [False, True, False]
+    assert environment.contextual.availability[1].tolist() == [0.75, 0.0, 0.25, 0.0, 0.0]
+    again = environment_from(describe_environment(environment), tmp_path)
+    for mine, theirs in zip(again.contextual, environment.contextual, strict=True):
+        assert np.array_equal(mine, theirs)
+
+
+def test_contexts_are_read_from_a_file_beside_it(load, tmp_path):
+    lines = "age,land,evening,id\n25,de,yes,1\n75,fr,FALSE,2\n"
+    (tmp_path / "visitors.csv").write_text(lines, encoding="utf-8")
+    settings = load(
+        CONTEXTUAL.format(contexts='[contexts]\nrecorded = "visitors.csv"').replace(
+            "horizon = 50", "horizon = 2"
+        )
+    )
+    assert settings.environment.contextual.recorded.tolist() == [
+        [1.0, -0.5, 1.0, 1.0, 0.0],
+        [1.0, 0.5, -1.0, 0.0, 1.0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("contexts", "message"),
+    [
+        ("contexts = 3", "contexts must be a table"),
+        ("[contexts]\ndrwan = {}", "unknown key of .contexts. 'drwan'; did you mean 'drawn'"),
+        ("[contexts]\ndrawn = {}\nrecorded = []", "unknown key of .* 'drawn'"),
+        ("[contexts]\ndrawn = {}\norder = 'replay'", "unknown key of .* 'order'"),
+        ("[contexts]\nrecorded = 'none.csv'", "cannot read"),
+        ("[contexts]\nrecorded = 'short.csv'", "all of age, evening, land, got 'no land'"),
+        ("[contexts]\nrecorded = 'wrong.csv'", "'evening' in line 3 of .* must be one of yes, "),
+        ("[contexts]\nrecorded = 'old.csv'", r"row 1 .*'age' of the context must be in .0, 100."),
+        ("[contexts]\nsample = 0", "sample of contexts must be a whole number of at least 1"),
+    ],
+)
+def test_wrong_contexts_are_refused(load, tmp_path, contexts, message):
+    for name, lines in (
+        ("short", "age,evening\n20,yes\n"),
+        ("wrong", "age,evening,land\n20,yes,de\n30,maybe,fr\n"),
+        ("old", "age,evening,land\n200,yes,de\n"),
+    ):
+        (tmp_path / f"{name}.csv").write_text(lines, encoding="utf-8")
+    where = "" if contexts.startswith("[") else contexts
+    text = CONTEXTUAL.format(contexts="" if where else contexts)
+    with pytest.raises(InputError, match=message):
+        load(f"{where}\n{text}")
+
+
+def test_a_mean_is_a_number_or_says_how_it_depends(load):
+    text = CONTEXTUAL.format(contexts="").replace("logistic =", "logit =")
+    with pytest.raises(InputError, match=r"mean of arm 'film' must be a number, .linear"):
+        load(text)

@@ -10,10 +10,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from evenhand import (
+    ByCategory,
     Change,
     Environment,
     InputError,
     Joint,
+    LogisticMean,
     MissingExtra,
     Problem,
     Trace,
@@ -26,6 +28,10 @@ NATURES = {
     "independent": Environment(PROBLEM, [0.2, 0.9, 0.5], 0.8),
     "exclusive": Environment(PROBLEM, 0.5, Joint([[1, 1, 0], [0, 0, 1]], [0.5, 0.5])),
     "trace": Environment(PROBLEM, 0.5, Trace(np.ones((40, 3)))),
+    "contexts": Environment(
+        Problem(PROBLEM.arms, 1, floors=PROBLEM.floors, features={"evening": bool, "age": (0, 9)}),
+        [LogisticMean({"evening": 1.0}), 0.5, LogisticMean({"age": -2.0})],
+    ),
     "changing": Environment(PROBLEM, [0.2, 0.9, 0.5], changes=[Change(5, [0.9, 0.2, 0.5])]),
 }
 
@@ -128,3 +134,18 @@ def test_without_gymnasium_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(MissingExtra, match=r"'gymnasium'.*pip install '\.\[gym\]'"):
         import evenhand.gym  # noqa: F401
+
+
+def test_the_context_is_that_of_the_round_that_is_played():
+    """In the evening the first arm returns 1, and else the second one."""
+    evening = ByCategory("evening", {"yes": 1.0, "no": 0.0})
+    morning = ByCategory("evening", {"yes": 0.0, "no": 1.0})
+    problem = Problem(["film", "news"], plays=1, features={"evening": bool})
+    env = FairBanditEnv(Environment(problem, [evening, morning]), horizon=40)
+    seen, _ = env.reset(seed=4)
+    visitors = set()
+    for _ in range(40):
+        visitors.add(seen["context"][1])
+        seen, reward, _, _, _ = env.step(seen["context"][1] * np.array([1.0, -1.0]))
+        assert reward == 1.0
+    assert visitors == {-1.0, 1.0}

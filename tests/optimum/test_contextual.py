@@ -1,0 +1,173 @@
+"""The optimum with contexts, against a linear program over all contexts, awake sets and arms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from evenhand import (
+    ByCategory,
+    DrawnContexts,
+    Environment,
+    InfeasibleFloors,
+    Joint,
+    LogisticMean,
+    Problem,
+    Recorded,
+    RecordedContexts,
+    Trace,
+    find_optimum,
+    random_environment,
+)
+from evenhand.optimum.environment import rows_of
+from tests.optimum.brute import all_sets
+
+FEATURES = {"evening": bool, "land": ["de", "fr", "it"]}
+
+
+def by_program(probabilities, values, members, floors, plays):
+    """Return the best value of rows (a probability, values, awake arms); None if none fits."""
+    rows, arms = values.shape
+    gains = -(probabilities[:, None] * values).ravel()
+    limits = np.kron(np.eye(rows), np.ones(arms))
+    rates = np.hstack([p * np.eye(arms) for p in probabilities])
+    found = linprog(
+        gains,
+        A_ub=np.vstack([limits, -rates]),
+        b_ub=np.concatenate([np.full(rows, plays), -floors]),
+        bounds=[(0.0, float(awake)) for awake in members.ravel()],
+    )
+    return -found.fun if found.status == 0 else None
+
+
+def random_world(seed):
+    """Return arms whose means and availability depend on categories, and floors that may fit."""
+    rng = np.random.default_rng(seed)
+    arms, plays = int(rng.integers(2, 5)), int(rng.integers(1, 3))
+    means = [
+        LogisticMean(rng.normal(size=5))
+        if rng.random() < 0.5
+        else ByCategory("land", dict(zip(FEATURES["land"], rng.random(3), strict=True)))
+        for _ in range(arms)
+    ]
+    awake = [ByCategory("evening", {"yes": rng.random(), "no": 1.0}), *rng.random(arms - 1)]
+    floors = rng.random(arms) * rng.uniform(0.2, 1.2) * plays / arms
+    weights = rng.uniform(0.5, 2.0, arms)
+    problem = Problem(arms, min(plays, arms), weights, floors, FEATURES)
+    contexts = DrawnContexts({"evening": rng.random(), "land": rng.dirichlet(np.ones(3)).tolist()})
+    return Environment(problem, means, awake, contexts=contexts)
+
+
+def program_of(environment):
+    """Return the optimum by the program over every context and every awake set."""
+    rows, problem = rows_of(environment), environment.problem
+    parts = [all_sets(awake) for awake in rows.awake]
+    sets = len(parts[0][0])
+    chances = np.concatenate(
+        [p * chance for p, (_, chance) in zip(rows.probabilities, parts, strict=True)]
+    )
+    members = np.concatenate([members for members, _ in parts])
+    values = np.repeat(rows.values, sets, axis=0)
+    return by_program(chances, values, members, problem.floors, problem.plays)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_combinations_of_categories_agree_with_the_program_over_everything(seed):
+    environment = random_world(seed)
+    expected = program_of(environment)
+    if expected is None:
+        with pytest.raises(InfeasibleFloors) as raised:
+            find_optimum(environment)
+        certificate = raised.value.certificate
+        assert certificate.promised > certificate.possible
+        return
+    best = find_optimum(environment)
+    assert best.with_floors == pytest.approx(expected, abs=1e-8)
+    assert best.gap < 1e-8
+    assert best.standard_error == 0.0
+    assert np.all(best.rates >= environment.problem.floors - 1e-8)
+    assert np.all(best.prices[best.rates > environment.problem.floors + 1e-7] == 0.0)
+    assert best.without_floors >= best.with_floors - 1e-9
+
+
+def test_some_of_the_random_worlds_fit_and_some_do_not():
+    fits = [program_of(random_world(seed)) is not None for seed in range(25)]
+    assert 5 < sum(fits) < 23
+
+
+def test_a_certificate_holds_in_every_context():
+    """Arms '1' and '2' are awake in the evening only: three evenings in ten, one play."""
+    evening = ByCategory("evening", {"yes": 1.0, "no": 0.0})
+    problem = Problem(3, plays=1, floors=[0.2, 0.2, 0.1], features={"evening": bool})
+    contexts = DrawnContexts({"evening": 0.3})
+    with pytest.raises(InfeasibleFloors) as raised:
+        find_optimum(Environment(problem, 0.5, [evening, evening, 1.0], contexts=contexts))
+    certificate = raised.value.certificate
+    assert certificate.arms == ("1", "2")
+    assert (certificate.promised, certificate.possible) == pytest.approx((0.4, 0.3))
+    assert raised.value.floor_headroom == pytest.approx(0.75)
+
+
+def test_values_that_no_context_changes_have_the_optimum_of_before(setting_1):
+    problem = setting_1.problem
+    personal = Problem(problem.arms, problem.plays, floors=problem.floors, features=FEATURES)
+    plain = find_optimum(setting_1)
+    best = find_optimum(Environment(personal, setting_1.means, setting_1.awake.probabilities))
+    assert best.with_floors == pytest.approx(plain.with_floors, abs=1e-9)
+    assert best.without_floors == pytest.approx(plain.without_floors, abs=1e-9)
+    assert best.floor_headroom == pytest.approx(plain.floor_headroom)
+    assert best.largest_common_floor == pytest.approx(plain.largest_common_floor)
+    assert best.prices == pytest.approx(plain.prices, abs=1e-7)
+
+
+def test_a_sample_is_within_its_standard_errors_of_a_larger_one():
+    small = random_environment(np.random.default_rng(4), 5, 2, 0.8, features=2)
+    given = small.problem, small.given, small.awake.probabilities
+    small, large = (
+        Environment(*given, contexts=DrawnContexts(sample=size)) for size in (2_000, 30_000)
+    )
+    some, many = find_optimum(small), find_optimum(large)
+    assert 0.0 < many.standard_error < some.standard_error < 0.02
+    assert abs(some.with_floors - many.with_floors) < 4.0 * some.standard_error
+    assert some.gap < 1e-5
+
+
+def test_recorded_contexts_are_exact_and_a_joint_table_is_crossed_with_them():
+    rng = np.random.default_rng(2)
+    rows = [{"evening": bool(rng.random() < 0.5), "land": "de"} for _ in range(4)]
+    problem = Problem(3, plays=1, floors=[0.1, 0.3, 0.0], features=FEATURES)
+    means = [LogisticMean(rng.normal(size=5)) for _ in range(3)]
+    sets, chances = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([0.5, 0.3, 0.2])
+    contexts = RecordedContexts(rows, order="resample")
+    environment = Environment(problem, means, Joint(sets, chances), contexts=contexts)
+    both = rows_of(environment)
+    assert both.exact
+    assert len(both.probabilities) == 12
+    expected = by_program(both.probabilities, both.values, both.awake, problem.floors, 1)
+    assert find_optimum(environment).with_floors == pytest.approx(expected, abs=1e-8)
+
+
+def test_many_pairs_of_contexts_and_sets_are_sampled():
+    environment = random_environment(np.random.default_rng(1), 4, 1, 0.5, features=1)
+    sets = np.eye(4, dtype=int)
+    joint = Joint(sets, np.full(4, 0.25))
+    problem = Problem(4, 1, floors=0.1, features={"x1": (-1, 1)})
+    contexts = DrawnContexts(sample=500)
+    rows = rows_of(Environment(problem, environment.given, joint, contexts=contexts))
+    assert not rows.exact
+    assert len(rows.probabilities) == 500
+    assert rows.availability == pytest.approx(np.full(4, 0.25), abs=0.08)
+
+
+def test_recorded_rewards_with_contexts_have_the_optimum_of_hindsight():
+    rng = np.random.default_rng(3)
+    awake, rewards = rng.random((30, 3)) < 0.8, rng.random((30, 3)).round(1)
+    problem = Problem(3, plays=1, floors=[0.2, 0.1, 0.1], features={"age": (0, 100)})
+    contexts = RecordedContexts([{"age": 3 * number} for number in range(30)])
+    environment = Environment(
+        problem, availability=Trace(awake), rewards=Recorded(rewards), contexts=contexts
+    )
+    seen = np.where(awake, rewards, 0.0)
+    expected = by_program(np.full(30, 1 / 30), seen, awake, problem.floors, 1)
+    assert find_optimum(environment).with_floors == pytest.approx(expected, abs=1e-8)
