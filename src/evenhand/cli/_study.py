@@ -11,6 +11,7 @@ from rich.table import Table
 from evenhand import figures
 from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_table
+from evenhand.core.checks import check_known
 from evenhand.core.plain import to_json
 from evenhand.core.storage import write_text
 from evenhand.lab.science import games as _games
@@ -29,14 +30,18 @@ def study(
     backend: sweeping.BackendOption = "threads",
     scheduler: sweeping.SchedulerOption = None,
     workers: sweeping.WorkersOption = None,
+    world: Annotated[
+        list[str] | None, typer.Option(help="Only this world; may be given several times.")
+    ] = None,
     resume: sweeping.ResumeOption = False,
     any_version: sweeping.AnyVersionOption = False,
 ) -> None:
     """Compare all policies on random feasible instances of many worlds; say who wins where."""
     options = sweeping.BackendOptions(backend, workers, scheduler).check()
-    scope = _games.Scope(instances, horizon, replications)
+    scope, worlds = _games.Scope(instances, horizon, replications), world or []
+    check_known("world", worlds, _games.world_names())
     everybody, scores = _games.policies(scope), list[Score]()
-    for name, (grid, played) in _games.grids_of(scope, _games.games(scope)).items():
+    for name, (grid, played) in _games.grids_of(scope, _games.games(scope, worlds)).items():
         folder = None if out is None else out / name
         outcome = sweeping.play_grid(grid, folder, options, resume=resume, any_version=any_version)
         if outcome.progress.given_up:
@@ -48,7 +53,8 @@ def study(
     if out is not None:
         write_text(out / "study.json", to_json(_study.as_json(scope, scores)))
         write_text(out / "study.md", _study.as_markdown(scope, scores))
-        figures.save(_study.drawn(scope, scores), out / _study.FIGURE)
+        for name, figure in _study.drawn(scope, scores).items():
+            figures.save(figure, out / name)
 
 
 def who_wins(scores: list[Score]) -> Table:

@@ -44,14 +44,16 @@ KNOWN_PLAYS = 100.0
 SMALLEST_PART = 0.01
 MANY_ARMS = 400
 FORGOTTEN = 10.0
+# With contexts a debt swings by a few plays around zero: who asks decides when an arm is served.
+AHEAD = 2.0
 
 
 class PricedConstants(NamedTuple):
     """What is known before the first round.
 
     Eta (0 for the anytime schedule) and how it grows, the half-life of what is learned, the plays
-    that an arm has a round on average, and what a play owed is worth for each arm:
-    ``w_max k_mean / k_i``.
+    that an arm has a round on average, what a play owed is worth for each arm, ``w_max k_mean /
+    k_i``, and by how many plays each arm is to be ahead.
     """
 
     eta: float
@@ -59,6 +61,7 @@ class PricedConstants(NamedTuple):
     half_life: float
     plays_each: float
     worth: Floats
+    ahead: Floats
 
 
 class PricedMemory(NamedTuple):
@@ -75,7 +78,7 @@ def score(
     memory: PricedMemory,
     rng: Random,
 ) -> None:
-    """Score ``w_i theta_i + max(price_i + worth_i Q_i / eta, 0)``."""
+    """Score ``w_i theta_i + max(price_i + worth_i (Q_i + ahead_i) / eta, 0)``."""
     rounds, weights, debts = view.state.rounds[0], view.problem.weights, view.state.debts
     eta = constants.eta
     if eta == 0.0:
@@ -87,7 +90,8 @@ def score(
     for j in range(view.awake.size):
         i = view.awake[j]
         scores[j] = weights[i] * view.samples[j]
-        bonus = memory.prices[i] + constants.worth[i] * debts[i] * share
+        owed = debts[i] + constants.ahead[i]
+        bonus = memory.prices[i] + constants.worth[i] * owed * share
         scores[j] += bonus if bonus > 0.0 else 0.0
 
 
@@ -96,7 +100,7 @@ def anytime_eta(rounds: int, plays_each: float, growth: float = GROWS) -> float:
 
     .. math:: 1 + g \sqrt t \min\left(1, \frac{t m}{100 N}\right)^2
 
-    with g = 0.1, and 0.7 with contexts: there debts must not decide when an arm is served, only
+    with g = 0.1, and 1 with contexts: there debts must not decide when an arm is served, only
     whether. While arms have been played less than about a hundred times, their prices are guesses,
     and the debts count for more.
 
@@ -189,10 +193,10 @@ class Priced(WithSamples, WithSurplus):
 
     .. math::
         \text{score}_i = w_i \theta_i(t)
-        + \max\left( \lambda_i + w_{\max} \bar k \, \frac{Q_i(t)}{\eta k_i}, 0 \right),
+        + \max\left( \lambda_i + w_{\max} \bar k \, \frac{Q_i(t) + a}{\eta k_i}, 0 \right),
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
-    with the debt Q_i, and the price lambda_i from the exact optimum on posterior means and measured
+    with the debt Q_i (a is 0, and 2 with a regression as belief), and the price lambda_i from the exact optimum on posterior means and measured
     awake rates, computed again whenever t has grown by a tenth. The prices assume that arms wake
     independently; the debt does not, and corrects them. It is counted in parts of the floor (times
     the mean floor), and may be negative against the price, down to minus the surplus. Floors that
@@ -282,4 +286,5 @@ class Priced(WithSamples, WithSurplus):
         weight = float(problem.weights.max()) or 1.0
         growth = GROWS_WITH_CONTEXTS if self.known.regresses else GROWS
         worth = frozen(weight * typical / parts)
-        return PricedConstants(eta, growth, self.half_life, each, worth)
+        ahead = frozen(np.where(floors > 0.0, AHEAD if self.known.regresses else 0.0, 0.0))
+        return PricedConstants(eta, growth, self.half_life, each, worth, ahead)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -19,15 +19,22 @@ from evenhand.sweeps import Grid
 INDEPENDENT = "independent arms"
 LATE_FEEDBACK = "feedback 50 rounds late"
 MANY_ARMS = "many arms"
+CONTEXTS = "contexts"
 OURS, FORGETTING = "priced", "priced, forgetting"
+LOGISTIC, BLIND = "priced, logistic", "priced, no contexts"
 FIXED_ETAS = (1, 10, 50, 200)
 SURPLUSES = ("inf", 30, 3)
 VARIANTS = (
     FORGETTING,
+    LOGISTIC,
+    BLIND,
     *(f"priced η={eta}" for eta in FIXED_ETAS),
     *(f"priced surplus={surplus}" for surplus in SURPLUSES),
 )
 TIGHTNESS = (0.7, 0.97)
+TIGHTNESS_WITH_CONTEXTS, FEATURES = (0.6, 0.9), 5
+# With contexts, plain debts are compared at etas around the one that has the regret of `priced`.
+ETAS_WITH_CONTEXTS = (10, 20, 35, 50, 70, 100, 200)
 CROWD, SHORTEST = (300, 5), 100
 PARTS_OF_HORIZON = (40, 10, 4)
 LATE = Geometric(50.0)
@@ -60,6 +67,11 @@ class Scope:
         return max(self.instances // 4, 1)
 
     @property
+    def with_contexts(self) -> int:
+        """How many instances have contexts."""
+        return max(self.instances // 2, 1)
+
+    @property
     def for_long(self) -> int:
         """How many instances are played ten times as long."""
         return max(self.instances // 5, 1)
@@ -76,7 +88,20 @@ class Scope:
 
 
 def policies(scope: Scope) -> dict[str, Policy]:
-    """Return all policies compared, and `priced` at other etas and surpluses than its own."""
+    """Return all policies compared, and `priced` at other etas and surpluses than its own.
+
+    Where there are contexts, the belief of all that look at them is linear.
+    """
+    made = everybody(scope)
+    made |= {f"tscsf-b η={eta}": make_policy("tscsf-b", eta=eta) for eta in ETAS_WITH_CONTEXTS}
+    made[LOGISTIC] = make_policy("priced", belief="logistic")
+    made[BLIND] = make_policy("priced", belief="beta")
+    made[FORGETTING] = make_policy("priced", half_life=scope.horizon / 20)
+    return made
+
+
+def everybody(scope: Scope) -> dict[str, Policy]:
+    """Return the policies that are compared on independent arms."""
     made = {OURS: make_policy("priced")}
     made |= {
         f"priced surplus={surplus}": make_policy("priced", surplus=surplus) for surplus in SURPLUSES
@@ -88,7 +113,6 @@ def policies(scope: Scope) -> dict[str, Policy]:
         made |= {name: make_policy(name), f"{name} ucb": make_policy(name, base="ucb")}
     for name in ("ucb-lp", "simplex-mixture", "strict-rate", "cl-sg", "floor-first"):
         made[name] = make_policy(name)
-    made[FORGETTING] = make_policy("priced", half_life=scope.horizon / 20)
     return made
 
 
@@ -102,6 +126,17 @@ def instance(number: int) -> Environment:
     arms = int(rng.integers(5, 51))
     plays = int(rng.integers(1, arms // 3 + 1))
     return random_environment(rng, arms, plays, TIGHTNESS)
+
+
+def instance_with_contexts(number: int) -> Environment:
+    """Return a random instance: N 6 to 20, m 1 to 4, five features, floors at 60 to 90%.
+
+    >>> len(instance_with_contexts(0).problem.features)
+    5
+    """
+    rng = np.random.default_rng(number)
+    arms, plays = int(rng.integers(6, 21)), int(rng.integers(1, 5))
+    return random_environment(rng, arms, plays, TIGHTNESS_WITH_CONTEXTS, FEATURES)
 
 
 class Game(NamedTuple):
@@ -120,15 +155,21 @@ class Game(NamedTuple):
         return f"{self.world} {self.number + 1}, T = {self.horizon}"
 
 
-def games(scope: Scope) -> list[Game]:
-    """Return all instances of the study: independent arms first, then the other worlds."""
-    return [*_independent(scope), *_other_worlds(scope), *_crowds(scope), *_late(scope)]
+def world_names() -> tuple[str, ...]:
+    """Return the names of all worlds."""
+    return INDEPENDENT, *WORLDS, MANY_ARMS, CONTEXTS, LATE_FEEDBACK
+
+
+def games(scope: Scope, worlds: Collection[str] = ()) -> list[Game]:
+    """Return all instances of the study, or those of some worlds: independent arms first."""
+    wanted = worlds or world_names()
+    every = _independent, _other_worlds, _crowds, _with_contexts, _late
+    return [game for some in every for game in some(scope) if game.world in wanted]
 
 
 def _independent(scope: Scope) -> Iterator[Game]:
-    everybody = tuple(label for label in policies(scope) if label != FORGETTING)
     for horizon in scope.horizons:
-        labels = everybody if horizon == scope.horizon else ONE_OF_EACH
+        labels = tuple(everybody(scope)) if horizon == scope.horizon else ONE_OF_EACH
         for number in range(scope.for_long if horizon > scope.horizon else scope.instances):
             yield Game(INDEPENDENT, number, labels, instance(number), horizon)
 
@@ -148,6 +189,14 @@ def _crowds(scope: Scope) -> Iterator[Game]:
         yield Game(MANY_ARMS, number, ONE_OF_EACH, nature, horizon)
 
 
+def _with_contexts(scope: Scope) -> Iterator[Game]:
+    debts = (f"tscsf-b η={eta}" for eta in ETAS_WITH_CONTEXTS)
+    labels = (OURS, LOGISTIC, BLIND, *debts, "lfg η=100", "fair-learn", "floor-first")
+    for number in range(scope.with_contexts):
+        nature = instance_with_contexts(number)
+        yield Game(CONTEXTS, number, labels, nature, scope.horizon)
+
+
 def _late(scope: Scope) -> Iterator[Game]:
     for number in range(scope.of_each_world):
         yield Game(LATE_FEEDBACK, number, ONE_OF_EACH, instance(number), scope.horizon, LATE)
@@ -155,12 +204,12 @@ def _late(scope: Scope) -> Iterator[Game]:
 
 def grids_of(scope: Scope, played: Sequence[Game]) -> dict[str, tuple[Grid, list[Game]]]:
     """Return the study as grids, one for feedback at once and one for late feedback."""
-    everybody, grids = policies(scope), {}
+    by_label, grids = policies(scope), {}
     for delay, group in groupby(played, key=lambda game: game.delay):
         own = list(group)
         grid = Grid(
             {game.name: game.environment for game in own},
-            everybody,
+            by_label,
             sorted({game.horizon for game in own}),
             scope.replications,
             SEED,

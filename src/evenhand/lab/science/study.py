@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenhand.figures import Spot, frontier
-from evenhand.lab.science.games import INDEPENDENT, Scope
+from evenhand.lab.science.games import BLIND, CONTEXTS, INDEPENDENT, LOGISTIC, OURS, Scope
 from evenhand.lab.science.scores import Row, Score, Winner, summarise, winners
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIGURE = "frontier"
+FIGURE, PERSONAL_FIGURE = "frontier", "frontier-contexts"
 HEADS = (
     "worst shortfall, mean",
     "largest",
@@ -50,26 +52,46 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
     """Return the block for the documentation: who wins, the figure, all numbers."""
     rows = summarise(scores)
     main = [row for row in rows if (row.world, row.horizon) == (INDEPENDENT, scope.horizon)]
-    rest = [row for row in rows if row not in main]
-    return "\n".join(
-        [
-            f"Who wins where, {scope.replications} replications of every instance:",
-            "",
-            *_table(*winners_table(winners(scores))),
-            "",
-            f"Independent arms: {scope.instances} instances, T = {scope.horizon:,}.",
-            "",
-            f"![Worst shortfall against regret, independent arms]({FIGURE}.svg)",
-            "",
-            *_table(["policy", *HEADS, "η price / T"], [_main(row) for row in main]),
-            "",
-            "Other horizons and other worlds:",
-            "",
-            *_table(
-                ["world", "T", "policy", *HEADS],
-                [[row.world, f"{row.horizon:,}", row.label, *_numbers(row)] for row in rest],
-            ),
-        ]
+    personal = [row for row in rows if row.world == CONTEXTS]
+    rest = [row for row in rows if row not in main and row not in personal]
+    lines = [
+        f"Who wins where, {scope.replications} replications of every instance:",
+        "",
+        *_table(*winners_table(winners(scores))),
+    ]
+    if main:
+        lines += ["", f"Independent arms: {scope.instances} instances, T = {scope.horizon:,}.", ""]
+        lines += [f"![Worst shortfall against regret, independent arms]({FIGURE}.svg)", ""]
+        lines += _table(["policy", *HEADS, "η price / T"], [_main(row) for row in main])
+    if personal:
+        lines += ["", f"Contexts: {personal[0].instances} instances, T = {scope.horizon:,}.", ""]
+        lines += [f"![Worst shortfall against regret, with contexts]({PERSONAL_FIGURE}.svg)", ""]
+        lines += _table(["policy", *HEADS], [[row.label, *_numbers(row)] for row in personal])
+        lines += ["", against_debts(personal)]
+    if rest:
+        lines += ["", "Other horizons and other worlds:", ""]
+        lines += _table(
+            ["world", "T", "policy", *HEADS],
+            [[row.world, f"{row.horizon:,}", row.label, *_numbers(row)] for row in rest],
+        )
+    return "\n".join(lines)
+
+
+def against_debts(rows: Sequence[Row]) -> str:
+    """Say how `priced` compares with plain debts at the eta that has its regret."""
+    by_label = {row.label: row for row in rows}
+    ours, logistic, blind = (by_label[label] for label in (OURS, LOGISTIC, BLIND))
+    debts = sorted((row.regret, row.shortfall) for row in rows if row.label.startswith("tscsf-b"))
+    regrets, shortfalls = np.array(debts).T
+    same = float(np.exp(np.interp(ours.regret, regrets, np.log(shortfalls))))
+    plain = by_label["tscsf-b η=100"]
+    gained = (1.0 - ours.regret) / (1.0 - blind.regret) - 1.0
+    return (
+        f"At the regret of `priced`, {ours.regret:.3%}, plain debts miss floors by {same:.5f}: "
+        f"{same / ours.shortfall:.1f} times as much. Against plain debts at η = 100 its regret is "
+        f"larger by {ours.regret - plain.regret:.4f} of the optimum. `logistic` has "
+        f"{1.0 - logistic.regret / ours.regret:.0%} less regret than `linear`. Contexts earn "
+        f"{gained:.0%} more than no contexts."
     )
 
 
@@ -126,8 +148,27 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
-def drawn(scope: Scope, scores: Sequence[Score]) -> Figure:
-    """Return the frontier of independent arms: means over instances, bars to the largest."""
+def drawn(scope: Scope, scores: Sequence[Score]) -> dict[str, Figure]:
+    """Return the frontiers by name, of independent arms and of contexts, if those were played."""
+    wanted = {FIGURE: INDEPENDENT, PERSONAL_FIGURE: CONTEXTS}
+    played = {score.world for score in scores}
+    return {
+        name: _frontier(scope, scores, world) for name, world in wanted.items() if world in played
+    }
+
+
+def _frontier(scope: Scope, scores: Sequence[Score], world: str) -> Figure:
+    """Return the frontier of a world: means over instances, bars to the largest.
+
+    Without contexts a policy is far outside of the picture of those that have them.
+    """
+    rows = [
+        row
+        for row in summarise(scores)
+        if (row.world, row.horizon) == (world, scope.horizon)
+        and "surplus" not in row.label
+        and row.label != BLIND
+    ]
     spots = [
         Spot(
             row.label,
@@ -137,8 +178,7 @@ def drawn(scope: Scope, scores: Sequence[Score]) -> Figure:
             row.regret,
             0.0,
         )
-        for row in summarise(scores)
-        if (row.world, row.horizon) == (INDEPENDENT, scope.horizon) and "surplus" not in row.label
+        for row in rows
     ]
     words = "worst shortfall, mean (bar: to the largest)", "R(T) / optimum, mean"
-    return frontier(spots, f"{scope.instances} instances, T = {scope.horizon:,}", "", words)
+    return frontier(spots, f"{rows[0].instances} instances, T = {scope.horizon:,}", "", words)
