@@ -153,9 +153,8 @@ def test_a_feature_that_says_nothing_costs_next_to_nothing():
     results = simulate(environment, policies, horizon=10_000, replications=8, seed=3)
     rates = {label: np.array(list(results.rates(label).values())) for label in policies}
     assert rates["linear"] == pytest.approx(rates["beta"], abs=0.002)
-    reward = {label: results.reward(label) for label in policies}
-    errors = np.hypot(*(reward[label].standard_error for label in policies))
-    assert abs(reward["linear"].mean - reward["beta"].mean) < 3.0 * errors
+    # To be two plays ahead costs up to two plays an arm at its price: 0.0004 of the reward here.
+    assert results.reward("linear").mean > results.reward("beta").mean - 0.0005
 
 
 def test_a_policy_that_knows_nature_is_refused():

@@ -25,6 +25,7 @@ import math
 from evenhand.beliefs.regression import Regression, location, regression
 from evenhand.core.arrays import Floats
 from evenhand.core.contexts import sigmoid
+from evenhand.core.jit import inlined
 
 # Beyond it the weight of a reward is so small that its response could not be told from noise.
 FARTHEST = 12.0
@@ -34,7 +35,8 @@ def newton_row(
     belief: Regression, arm: int, context: Floats, reward: float, weight: float
 ) -> tuple[float, float]:
     """Return the weight and the weighted working response of a reward."""
-    logit = min(max(location(belief, arm, context), -FARTHEST), FARTHEST)
+    value = location(belief, arm, context)
+    logit = min(max(value, -FARTHEST), FARTHEST)
     chance = sigmoid(logit)
     slope = weight * chance * (1.0 - chance)
     return slope, slope * logit + weight * (reward - chance)
@@ -51,7 +53,7 @@ LOGISTIC = regression(
     "logistic",
     "Bayesian logistic regression on the context, for each arm; for rewards of 0 or 1",
     sigmoid,
-    newton_row,
+    inlined(newton_row, "location", location),
     known_rewards,
     adds_up=False,
     width=0.7,

@@ -7,8 +7,8 @@ Of arm i, with encoded contexts x, weights s and responses y:
 
 What differs from one regression to another are two functions, :func:`link` and :func:`row`.
 
-A reward costs O(d^2): the Cholesky factor L is updated (Golub and Van Loan, Matrix Computations,
-section 6.5.4), and the mean is solved for. A sample costs O(d^2), too:
+A reward costs O(d^2): the Cholesky factor L and ``L^-1 b`` are updated by rotations (Golub and Van
+Loan, Matrix Computations, section 6.5.4), and the mean is solved for. A sample costs O(d^2), too:
 :math:`x^\top \mu + v \sqrt{x^\top A^{-1} x}\, z`, where the root is the length of
 :math:`L^{-1} x`. No matrix is inverted. Only a policy that forgets has the factor computed anew in
 each round, since its sums fade and the prior, rho, does not.
@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple
 
 from evenhand.beliefs.belief import Belief
 from evenhand.core.arrays import Floats, Integers, Random
-from evenhand.core.jit import interpreted
+from evenhand.core.jit import inlined, interpreted
 from evenhand.core.round import StepOptions
 from evenhand.core.schema import Column, Shape, fading_scaler
 from evenhand.core.state import State, faded
@@ -42,8 +42,10 @@ class Regression(NamedTuple):
         From when the weights of the sums count, as in the state.
     grams, targets
         The sums of s x x' and of s y x, for each arm.
-    factors, means
-        The lower Cholesky factor of each A, and its solution.
+    factors, solved, means
+        The lower Cholesky factor L of each A, ``L^-1 b``, and the solution of ``A mu = b``.
+    volumes
+        The logarithm of ``det(A / rho)`` of each A.
     dimensions
         In how many directions each arm's contexts have varied, the intercept counted: see
         :func:`measure`.
@@ -56,7 +58,9 @@ class Regression(NamedTuple):
     grams: Annotated[Floats, Column(TABLE, adds_up=True, fades=True)]
     targets: Annotated[Floats, Column(ROW, adds_up=True, fades=True)]
     factors: Annotated[Floats, Column(TABLE, derived=True)]
+    solved: Annotated[Floats, Column(ROW, derived=True)]
     means: Annotated[Floats, Column(ROW, derived=True)]
+    volumes: Annotated[Floats, Column("arm", derived=True)]
     dimensions: Annotated[Floats, Column("arm", derived=True)]
     scratch: Annotated[Floats, Column("feature", derived=True)]
 
@@ -93,33 +97,37 @@ def add_row(belief: Regression, arm: int, context: Floats, weight: float, respon
             belief.grams[arm, a, b] += weight * context[a] * context[b]
 
 
-def update_factor(belief: Regression, arm: int, context: Floats, weight: float) -> None:
-    """Bring the factor of an arm up to date with a new row of a weight."""
+def update_factor(
+    belief: Regression, arm: int, context: Floats, weight: float, response: float
+) -> None:
+    """Bring the factor of an arm, ``L^-1 b`` and the volume up to date with a new row."""
     size, root = context.size, math.sqrt(weight)
     for a in range(size):
         belief.scratch[a] = root * context[a]
+    target, shrunk = response / root if root > 0.0 else 0.0, 1.0
     for a in range(size):
         before, entry = belief.factors[arm, a, a], belief.scratch[a]
         after = math.sqrt(before * before + entry * entry)
-        cosine, sine = after / before, entry / before
+        inverse = 1.0 / after
+        cosine, sine = before * inverse, entry * inverse
+        shrunk *= cosine
         belief.factors[arm, a, a] = after
+        known = belief.solved[arm, a]
+        belief.solved[arm, a] = cosine * known + sine * target
+        target = cosine * target - sine * known
         for b in range(a + 1, size):
-            lower = (belief.factors[arm, b, a] + sine * belief.scratch[b]) / cosine
-            belief.scratch[b] = cosine * belief.scratch[b] - sine * lower
-            belief.factors[arm, b, a] = lower
+            lower, rest = belief.factors[arm, b, a], belief.scratch[b]
+            belief.factors[arm, b, a] = cosine * lower + sine * rest
+            belief.scratch[b] = cosine * rest - sine * lower
+    belief.volumes[arm] -= 2.0 * math.log(shrunk)
 
 
-def solve_mean(belief: Regression, arm: int, scale: float) -> None:
-    """Solve ``L L' mu = scale b`` for the mean of an arm."""
+def solve_mean(belief: Regression, arm: int) -> None:
+    """Solve ``L' mu = L^-1 b`` for the mean of an arm."""
     size = belief.context.size
-    for a in range(size):
-        value = scale * belief.targets[arm, a]
-        for b in range(a):
-            value -= belief.factors[arm, a, b] * belief.means[arm, b]
-        belief.means[arm, a] = value / belief.factors[arm, a, a]
     for k in range(size):
         a = size - 1 - k
-        value = belief.means[arm, a]
+        value = belief.solved[arm, a]
         for b in range(a + 1, size):
             value -= belief.factors[arm, b, a] * belief.means[arm, b]
         belief.means[arm, a] = value / belief.factors[arm, a, a]
@@ -127,6 +135,7 @@ def solve_mean(belief: Regression, arm: int, scale: float) -> None:
 
 def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> None:
     """Compute the factor and the mean of an arm from its sums, which count ``now`` times."""
+    belief.volumes[arm] = 0.0
     for a in range(belief.context.size):
         for b in range(a + 1):
             value = now * belief.grams[arm, a, b] + (options.ridge if a == b else 0.0)
@@ -134,9 +143,14 @@ def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> N
                 value -= belief.factors[arm, a, k] * belief.factors[arm, b, k]
             if a == b:
                 belief.factors[arm, a, a] = math.sqrt(value)
+                belief.volumes[arm] += math.log(value / options.ridge)
             else:
                 belief.factors[arm, a, b] = value / belief.factors[arm, b, b]
-    solve_mean(belief, arm, now)
+        target = now * belief.targets[arm, a]
+        for b in range(a):
+            target -= belief.factors[arm, a, b] * belief.solved[arm, b]
+        belief.solved[arm, a] = target / belief.factors[arm, a, a]
+    solve_mean(belief, arm)
     measure(belief, arm, options.ridge)
 
 
@@ -147,11 +161,8 @@ def measure(belief: Regression, arm: int, ridge: float) -> None:
 
     where A_00 counts the rewards. Contexts that are all alike have 1, independent ones d.
     """
-    volume, count = 0.0, 0.0
-    for a in range(belief.context.size):
-        volume += math.log(belief.factors[arm, a, a] * belief.factors[arm, a, a] / ridge)
-        if a == 0:
-            count = volume
+    first, volume = belief.factors[arm, 0, 0], belief.volumes[arm]
+    count = math.log(first * first / ridge)
     belief.dimensions[arm] = volume / count if volume > count > 0.0 else 1.0
 
 
@@ -244,8 +255,8 @@ def learn_one(
     slope, response = row(belief, arm, context, reward, weight)
     add_row(belief, arm, context, slope, response)
     if options.half_life == math.inf:
-        update_factor(belief, arm, context, slope)
-        solve_mean(belief, arm, 1.0)
+        update_factor(belief, arm, context, slope, response)
+        solve_mean(belief, arm)
         measure(belief, arm, options.ridge)
     else:
         # The next reward may need the mean before a decision does.
@@ -264,7 +275,11 @@ def regression(
     width: float,
 ) -> Belief:
     """Return a belief that regresses rewards on contexts."""
-    own, one = interpreted(given, link=link, noise=noise), interpreted(learn_one, row=row)
+    # A nested call costs machine code a reference count for every array that it passes.
+    one = learn_one
+    for step in (follow_epoch, add_row, update_factor, solve_mean, measure):
+        one = inlined(one, step.__name__, step)
+    own, one = interpreted(given, link=link, noise=noise), inlined(one, "row", row)
     return Belief(
         name,
         summary,

@@ -225,11 +225,12 @@ def learn(
 
     Binarised, it first becomes a coin flip.
     """
+    told = reward
     if options.binarised:
-        reward = flipped(reward, rng)
+        told = flipped(reward, rng)
     weight = round_weight(round_, state.epoch[0], options.half_life)
-    add_reward(state.feedbacks, state.reward_sums, arm, reward, weight)
-    regress(belief, state, context, arm, reward, weight, options)
+    add_reward(state.feedbacks, state.reward_sums, arm, told, weight)
+    regress(belief, state, context, arm, told, weight, options)
 
 
 def regress(

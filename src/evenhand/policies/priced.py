@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand.beliefs.belief import Belief
-from evenhand.beliefs.regression import link, location
 from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import check_choice, fail, real
 from evenhand.core.jit import interpreted
@@ -34,6 +33,7 @@ from evenhand.policies.sampled_prices import (
     copy_context,
     remember,
     solve_sampled,
+    write_responses,
 )
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
@@ -155,18 +155,13 @@ def wanted_floors(state: State, problem: ProblemArrays, rounds: int) -> Floats:
     return floors
 
 
-def expected_reward(state: State, belief: Any, arm: int, context: Floats, now: float) -> float:
-    """Return what a regression expects of an arm in a context; ``link`` is the belief's."""
-    return link(location(belief, arm, context))
-
-
 @cache
 def sampled_score(belief: Belief) -> Callable[..., None]:
     """Return :func:`score` with prices from the latest rounds."""
     solve: Callable[..., None] = solve_sampled
     if belief.regresses:
-        mean = interpreted(expected_reward, link=belief.value)
-        solve = interpreted(solve_sampled, expected=mean)
+        means = interpreted(write_responses, link=belief.value)
+        solve = interpreted(solve_sampled, write_means=means)
     return interpreted(score, refresh_prices=interpreted(refresh_sampled, solve_sampled=solve))
 
 
@@ -196,8 +191,9 @@ class Priced(WithSamples, WithSurplus):
         + \max\left( \lambda_i + w_{\max} \bar k \, \frac{Q_i(t) + a}{\eta k_i}, 0 \right),
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
-    with the debt Q_i (a is 0, and 2 with a regression as belief), and the price lambda_i from the exact optimum on posterior means and measured
-    awake rates, computed again whenever t has grown by a tenth. The prices assume that arms wake
+    with the debt Q_i (a is 0, and 2 with a regression as belief), and the price lambda_i from the
+    exact optimum on posterior means and measured awake rates, computed again whenever t has grown
+    by a tenth. The prices assume that arms wake
     independently; the debt does not, and corrects them. It is counted in parts of the floor (times
     the mean floor), and may be negative against the price, down to minus the surplus. Floors that
     cannot all be kept are missed by the same fraction. An arm that is owed plays and has no floor

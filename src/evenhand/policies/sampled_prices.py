@@ -18,8 +18,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from evenhand.beliefs.regression import link
 from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.core.choosing import threshold_of
+from evenhand.core.jit import inlined
 from evenhand.core.schema import Column
 from evenhand.core.state import ProblemArrays, State, faded, posterior_mean
 
@@ -66,10 +68,30 @@ def copy_context(kept: Floats, belief: Any) -> None:
         kept[a] = belief.context[a]
 
 
-def expected(state: State, belief: Any, arm: int, context: Floats, now: float) -> float:
-    """Return the mean of an arm's Beta posterior; that of a regression stands in for it."""
-    mean: float = posterior_mean(now * state.reward_sums[arm], now * state.feedbacks[arm])
-    return mean
+def write_means(
+    values: Floats, state: State, belief: Any, contexts: Floats, latest: int, now: float
+) -> None:
+    """Write the mean of every arm in the latest contexts; Beta posteriors look at none of them.
+
+    A regression's own function, :func:`write_responses`, stands in for this one.
+    """
+    for i in range(values.shape[1]):
+        mean = posterior_mean(now * state.reward_sums[i], now * state.feedbacks[i])
+        for s in range(values.shape[0]):
+            values[s, i] = mean
+
+
+def write_responses(
+    values: Floats, state: State, belief: Any, contexts: Floats, latest: int, now: float
+) -> None:
+    """Write what a regression expects of every arm in the latest contexts; ``link`` is its own."""
+    for s in range(values.shape[0]):
+        row = (latest + s) % RING
+        for i in range(values.shape[1]):
+            total = 0.0
+            for a in range(contexts.shape[1]):
+                total += contexts[row, a] * belief.means[i, a]
+            values[s, i] = link(total)
 
 
 def solve_sampled(
@@ -80,64 +102,79 @@ def solve_sampled(
     floors: Floats,
     half_life: float,
 ) -> None:
-    """Compute the prices of floors on the pairs in the ring, from the prices of before."""
-    arms, prices = floors.size, memory.prices
+    """Compute the prices of floors on the pairs in the ring, from the prices of before.
+
+    The table of means becomes one of the awake arms alone: ``members[s, j]`` is the j-th of them.
+    """
+    arms, prices, plays = floors.size, memory.prices, problem.plays
     rows = min(memory.seen[0], RING, max(ENTRIES // arms, 1))
-    values, now, largest = np.empty((rows, arms)), faded(state, half_life), 0.0
-    latest = memory.seen[0] - rows
-    for i in range(arms):
-        largest = max(largest, problem.weights[i])
-        for s in range(rows):
-            context = memory.contexts[(latest + s) % RING]
-            mean = expected(state, belief, i, context, now)
-            values[s, i] = problem.weights[i] * mean
-    unit = largest if largest > 0.0 else 1.0
-    sums, scores, scratch = np.zeros(arms), np.empty(arms), np.empty(arms)
-    here, steps = np.empty(arms, dtype=np.int64), PASSES * rows
+    latest, unit = memory.seen[0] - rows, largest_weight(problem.weights)
+    values, members = np.empty((rows, arms)), np.empty((rows, arms), dtype=np.int32)
+    sizes = np.zeros(rows, dtype=np.int64)
+    write_means(values, state, belief, memory.contexts, latest, faded(state, half_life))
+    for s in range(rows):
+        row, count = (latest + s) % RING, 0
+        for i in range(arms):
+            members[s, count] = i
+            values[s, count] = problem.weights[i] * values[s, i]
+            count += memory.present[row, i]
+        sizes[s] = count
+    sums, scores, scratch, steps = np.zeros(arms), np.empty(arms), np.empty(arms), PASSES * rows
     for step in range(steps):
         s = step % rows
-        count = 0
+        size, length = sizes[s], unit * FIRST_STEP / math.sqrt(step + 1.0)
+        for j in range(size):
+            scores[j] = values[s, j] + prices[members[s, j]]
         for i in range(arms):
-            here[count] = i
-            count += memory.present[(latest + s) % RING, i]
-        for j in range(count):
-            scores[j] = values[s, here[j]] + prices[here[j]]
-        length = unit * FIRST_STEP / math.sqrt(step + 1.0)
-        take_step(prices, floors, here[:count], scores, scratch, problem.plays, length)
+            prices[i] += length * floors[i]
+        take_best(prices, members, s, size, scores, scratch, plays, length)
         for i in range(arms):
             prices[i] = min(max(prices[i], 0.0), LARGEST_PRICE * unit)
-            if 2 * step >= steps:
+        if 2 * step >= steps:
+            for i in range(arms):
                 sums[i] += prices[i]
     for i in range(arms):
         prices[i] = sums[i] / (steps - (steps + 1) // 2) if rows > 0 else 0.0
 
 
-def take_step(
+def largest_weight(weights: Floats) -> float:
+    """Return the largest weight, the unit of prices; 1 if all are 0.
+
+    >>> largest_weight(np.array([0.5, 2.0])), largest_weight(np.zeros(2))
+    (2.0, 1.0)
+    """
+    largest = 0.0
+    for i in range(weights.size):
+        largest = max(largest, weights[i])
+    return float(largest) if largest > 0.0 else 1.0
+
+
+def take_best(
     prices: Floats,
-    floors: Floats,
-    here: Integers,
+    members: Integers,
+    s: int,
+    size: int,
     scores: Floats,
     scratch: Floats,
     plays: int,
     length: float,
 ) -> None:
-    """Move the prices by a step: up by the floors, down for the best of the awake arms.
-
-    Arms that tie for the last plays share them.
-    """
-    for i in range(prices.size):
-        if floors[i] > 0.0:
-            prices[i] += length * floors[i]
+    """Lower the prices of the best of a row's awake arms; those that tie for the last share it."""
     lowest, share = -np.inf, 1.0
-    if here.size > plays:
-        lowest = threshold_of(scores, scratch, here.size, plays)
-        above, ties = 0, 0
-        for j in range(here.size):
-            above += scores[j] > lowest
-            ties += scores[j] == lowest
-        share = (plays - above) / ties
-    for j in range(here.size):
+    if size > plays:
+        lowest = threshold_of(scores, scratch, size, plays)
+        least, above = 0, 0
+        for j in range(size):
+            least += scores[j] >= lowest
+        if least > plays:
+            for j in range(size):
+                above += scores[j] > lowest
+            share = (plays - above) / (least - above)
+    for j in range(size):
         if scores[j] > lowest:
-            prices[here[j]] -= length
+            prices[members[s, j]] -= length
         elif scores[j] == lowest:
-            prices[here[j]] -= length * share
+            prices[members[s, j]] -= length * share
+
+
+solve_sampled = inlined(solve_sampled, "take_best", take_best)

@@ -28,6 +28,8 @@ from evenhand.policies.policy import Policy
 from evenhand.simulation._tally import Tally, count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
 
+# What is learned at once is learned in the hot loop itself.
+learn_now = learn
 Totals = tuple[Integers, Floats, Floats, Integers]
 
 
@@ -137,7 +139,7 @@ def play(
             expected += values[i]
             realised += weights[i] * rewards[i]
             if delay == 0:
-                learn(state, i, rewards[i], now + 1, options, belief, context, policy)
+                learn_now(state, i, rewards[i], now + 1, options, belief, context, policy)
             elif delay < horizon - now:
                 if len(free) == 0:
                     free.append(len(kept))
@@ -167,4 +169,5 @@ def kernel_for(
     whole = inlined(play, "play_round", round_of(policy.scoring, policy.noticing, **steps))
     visited = inlined(meet, "draw_context", draw_context)
     whole = inlined(whole, "meet", visited if contextual else meet_nobody)
-    return compiled(whole, learn=inlined(learn, "regress", policy.known.learn_one), **given)
+    take_in = inlined(learn, "regress", policy.known.learn_one)
+    return compiled(inlined(whole, "learn_now", take_in), learn=take_in, **given)
