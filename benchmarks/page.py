@@ -31,7 +31,7 @@ TITLES = {
     "growth": "Growth",
     "simulation": "The simulator",
     "agent": "The agent",
-    "contexts": "The agent with contexts",
+    "contexts": "Contexts",
     "optimum": "The exact optimum",
     "reproduction": "The paper's evaluation",
     "movielens": "The movies",

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from evenhand.availability import Trace as Trace
     from evenhand.client import AsyncClient as AsyncClient
     from evenhand.client import Client as Client
-    from evenhand.contexts import DrawnContexts as DrawnContexts
-    from evenhand.contexts import RecordedContexts as RecordedContexts
+    from evenhand.environment import Bernoulli as Bernoulli
+    from evenhand.environment import Beta as Beta
+    from evenhand.environment import ByCategory as ByCategory
     from evenhand.environment import Change as Change
+    from evenhand.environment import DrawnContexts as DrawnContexts
     from evenhand.environment import Environment as Environment
+    from evenhand.environment import LinearMean as LinearMean
+    from evenhand.environment import LogisticMean as LogisticMean
+    from evenhand.environment import Recorded as Recorded
+    from evenhand.environment import RecordedContexts as RecordedContexts
     from evenhand.errors import Certificate as Certificate
     from evenhand.errors import EvenhandError as EvenhandError
     from evenhand.errors import FeedbackError as FeedbackError
@@ -35,14 +41,8 @@ if TYPE_CHECKING:
     from evenhand.policies import make_policy as make_policy
     from evenhand.policies import register_policy as register_policy
     from evenhand.problem import Problem as Problem
-    from evenhand.responses import ByCategory as ByCategory
-    from evenhand.responses import LinearMean as LinearMean
-    from evenhand.responses import LogisticMean as LogisticMean
     from evenhand.results import Anytime as Anytime
     from evenhand.results import Results as Results
-    from evenhand.rewards import Bernoulli as Bernoulli
-    from evenhand.rewards import Beta as Beta
-    from evenhand.rewards import Recorded as Recorded
     from evenhand.simulation import Geometric as Geometric
     from evenhand.simulation import simulate as simulate
     from evenhand.sweeps import Grid as Grid
@@ -54,17 +54,15 @@ _NAMES = {
     "agent": "Agent Decision Deltas Reason Receipt",
     "availability": "Independent Joint Trace",
     "client": "AsyncClient Client",
-    "contexts": "DrawnContexts RecordedContexts",
-    "environment": "Change Environment",
+    "environment": "Bernoulli Beta ByCategory Change DrawnContexts Environment LinearMean "
+    "LogisticMean Recorded RecordedContexts",
     "errors": "Certificate EvenhandError FeedbackError InfeasibleFloors InputError MissingExtra "
     "ServiceError SnapshotError",
     "generate": "Generated random_environment",
     "optimum": "Optimum find_optimum",
     "policies": "Policy make_policy register_policy",
     "problem": "Problem",
-    "responses": "ByCategory LinearMean LogisticMean",
     "results": "Anytime Results",
-    "rewards": "Bernoulli Beta Recorded",
     "simulation": "Geometric simulate",
     "sweeps": "Grid SweepResults run_sweep",
 }

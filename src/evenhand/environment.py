@@ -17,10 +17,29 @@ from evenhand.core.contexts import ContextArrays
 from evenhand.core.nature import Awake, Changes, Payoffs
 from evenhand.errors import InputError
 from evenhand.problem import Problem
-from evenhand.responses import awake_responses, depends, mean_responses, means_in
+from evenhand.responses import (
+    ByCategory,
+    LinearMean,
+    LogisticMean,
+    awake_responses,
+    depends,
+    mean_responses,
+    means_in,
+)
 from evenhand.rewards import Bernoulli, Beta, Recorded, Rewards, recorded_means, recorded_table
 
-__all__ = ["Change", "Environment"]
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "ByCategory",
+    "Change",
+    "DrawnContexts",
+    "Environment",
+    "LinearMean",
+    "LogisticMean",
+    "Recorded",
+    "RecordedContexts",
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,3 +133,37 @@ def test_a_prior_is_what_is_expected_before_the_first_reward(name):
     unit = np.eye(FEATURES)[0]
     assert known.value(location(belief, 0, unit)) == pytest.approx(0.3, abs=1e-5)
     assert known.value(0.25) > 0.0
+
+
+@pytest.mark.parametrize(("columns", "wanted"), [(1, 1.0), (3, 3.0), (6, 6.0)])
+def test_dimensions_count_the_directions_in_which_contexts_vary(columns, wanted):
+    """The other columns are always 1, as the intercept is: they add no direction."""
+    known, belief = started("linear")
+    rows, rng = contexts(20_000)
+    rows[:, 1:] = np.where(rng.random((20_000, FEATURES - 1)) < 0.5, 1.0, -1.0)
+    rows[:, columns:] = 1.0
+    fed(known, belief, rows, rng.random(20_000))
+    assert belief.dimensions[0] == pytest.approx(wanted, rel=0.2)
+    updated = belief.dimensions.copy(), belief.volumes.copy()
+    refresh(belief, 0, OPTIONS, 1.0)
+    assert belief.dimensions == pytest.approx(updated[0], rel=1e-9)
+    assert belief.volumes == pytest.approx(updated[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("mean", [0.05, 0.5])
+def test_samples_are_as_wide_as_those_of_the_beta_posterior_on_average(mean):
+    known, belief = started("linear")
+    rows, rng = contexts(5_000)
+    rewards = (rng.random(5_000) < mean).astype(float)
+    fed(known, belief, rows, rewards)
+    state = new(State, 1)
+    state.feedbacks[0], state.reward_sums[0] = 5_000, rewards.sum()
+    variances = []
+    for context in rows[:500]:
+        belief.context[:] = context
+        samples = np.ones(1)
+        arm = np.zeros(1, dtype=np.int64)
+        known.given(samples, arm, state, belief, OPTIONS, None)
+        variances.append((samples[0] - location(belief, 0, context)) ** 2)
+    estimated = rewards.mean()
+    assert np.mean(variances) == pytest.approx(estimated * (1.0 - estimated) / 5_000, rel=0.2)

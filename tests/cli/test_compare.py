@@ -55,6 +55,19 @@ def test_infeasible_floors_are_refused_with_their_certificate(evenhand, file):
     assert "cannot all be kept" in done.stderr
 
 
+def test_a_study_of_one_world_plays_no_other(evenhand, tmp_path):
+    options = ("--instances", 2, "--replications", 2, "--horizon", 300, "--world", "contexts")
+    done = evenhand("lab", "study", "--out", tmp_path / "out", *options)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "study.md").read_text(encoding="utf-8")
+    assert "Contexts: 1 instances, T = 300." in text
+    assert "Independent arms" not in text
+    assert (tmp_path / "out" / "frontier-contexts.svg").exists()
+    wrong = evenhand("lab", "study", "--world", "context")
+    assert wrong.returncode == 2
+    assert "did you mean 'contexts'" in wrong.stderr
+
+
 def test_a_small_study_becomes_the_block_of_a_page(evenhand, tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- study -->\nold\n<!-- end of study -->\nafter\n")
@@ -74,8 +87,8 @@ def test_a_small_study_becomes_the_block_of_a_page(evenhand, tmp_path):
     assert text.endswith("<!-- end of study -->\nafter\n")
     assert (tmp_path / "out" / "frontier.svg").read_text().startswith("<?xml")
     found = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
-    # Three horizons of independent arms, one of them with all; drift has one more.
-    assert len(found["scores"]) == 25 + 2 * 10 + 8 * 10 + 1
+    # Three horizons of independent arms, one of them with all; drift has one more, contexts two.
+    assert len(found["scores"]) == 25 + 2 * 10 + 8 * 10 + 1 + 12
     assert {row["world"] for row in found["winners"]} >= {"independent arms", "drift"}
     rivals = {row["label"] for row in found["policies"]}
     assert rivals >= {"fair-learn", "pessimistic", "ucb-lp", "simplex-mixture", "strict-rate"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenhand import Environment, Joint, Problem, find_optimum, make_policy, simulate
+from evenhand import Agent, Environment, Joint, Problem, find_optimum, make_policy, simulate
 from evenhand.core.jit import compiled
 from evenhand.core.schema import new
 from evenhand.core.state import NoStatistics, State
@@ -101,3 +101,26 @@ def test_on_arms_that_exclude_each_other_they_lose_less():
     best = find_optimum(environment).with_floors
     lost = {how: float(np.ravel(results.regret(how))[-1]) / best for how in policies}
     assert lost["sample"] < lost["exact"] + 0.002
+
+
+def test_an_agent_finds_the_prices_of_the_exact_joint_optimum():
+    """Arms that exclude each other: what is missing is what the estimated means are off."""
+    problem, means = Problem(4, plays=1, floors=[0.3, 0.1, 0.15, 0.1]), [0.2, 0.6, 0.3, 0.8]
+    sets, chances = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1]]), [0.5, 0.3, 0.2]
+    agent = Agent(problem, make_policy("priced", prices="sample"), seed=1)
+    rng, truth = np.random.default_rng(5), dict(zip(problem.arms, means, strict=True))
+    for row in rng.choice(3, 20_000, p=chances):
+        decision = agent.ask(awake=np.flatnonzero(sets[row]))
+        agent.tell(decision, {arm: float(rng.random() < truth[arm]) for arm in decision.chosen})
+    reasons = agent.ask(explain=True).reasons
+    prices, estimates = (
+        np.array([getattr(one, name) for one in reasons]) for name in ("price", "estimate")
+    )
+    exact, learned = (
+        find_optimum(Environment(problem, known, Joint(sets, chances))).prices
+        for known in (means, estimates)
+    )
+    assert exact == pytest.approx([0.4, 0.0, 0.5, 0.0])
+    # The prices are up to a tenth of the rounds old.
+    assert prices == pytest.approx(learned, abs=0.01)
+    assert prices == pytest.approx(exact, abs=0.03)

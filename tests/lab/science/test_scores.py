@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.lab.science.games import Scope
 from evenhand.lab.science.scores import Score, summarise, winners
-from evenhand.lab.science.study import as_json, winners_table
+from evenhand.lab.science.study import against_debts, as_json, winners_table
 
 
 def score(label, shortfall, regret, instance=0, world="w", horizon=1_000):
@@ -64,3 +64,19 @@ def test_worlds_and_horizons_are_apart():
         score("priced", 0.3, 0.1, world="v", horizon=200),
     ]
     assert [one.ours.shortfall for one in winners(scores)] == [0.1, 0.2, 0.3]
+
+
+def test_priced_is_compared_with_plain_debts_at_the_eta_that_has_its_regret():
+    """Between regrets of 2% and 1%, the shortfall of plain debts grows from 0.001 to 0.004."""
+    scores = [
+        score("priced", 0.0002, 0.015),
+        score("priced, logistic", 0.0002, 0.012),
+        score("priced, no contexts", 0.0002, 0.20),
+        score("tscsf-b η=50", 0.001, 0.02),
+        score("tscsf-b η=100", 0.004, 0.01),
+    ]
+    words = against_debts(summarise(scores))
+    assert "plain debts miss floors by 0.00200: 10.0 times as much" in words
+    assert "larger by 0.0050 of the optimum" in words
+    assert "20% less regret than `linear`" in words
+    assert "earn 23% more than no contexts" in words

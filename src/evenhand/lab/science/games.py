@@ -191,7 +191,7 @@ def _crowds(scope: Scope) -> Iterator[Game]:
 
 def _with_contexts(scope: Scope) -> Iterator[Game]:
     debts = (f"tscsf-b η={eta}" for eta in ETAS_WITH_CONTEXTS)
-    labels = (OURS, LOGISTIC, BLIND, *debts, "lfg η=100", "fair-learn", "floor-first")
+    labels = (OURS, LOGISTIC, BLIND, *debts, "lfg η=100", "fair-learn")
     for number in range(scope.with_contexts):
         nature = instance_with_contexts(number)
         yield Game(CONTEXTS, number, labels, nature, scope.horizon)

@@ -86,9 +86,10 @@ def against_debts(rows: Sequence[Row]) -> str:
     same = float(np.exp(np.interp(ours.regret, regrets, np.log(shortfalls))))
     plain = by_label["tscsf-b η=100"]
     gained = (1.0 - ours.regret) / (1.0 - blind.regret) - 1.0
+    more = f"{same / ours.shortfall:.1f} times as much" if ours.shortfall else "`priced` by nothing"
     return (
         f"At the regret of `priced`, {ours.regret:.3%}, plain debts miss floors by {same:.5f}: "
-        f"{same / ours.shortfall:.1f} times as much. Against plain debts at η = 100 its regret is "
+        f"{more}. Against plain debts at η = 100 its regret is "
         f"larger by {ours.regret - plain.regret:.4f} of the optimum. `logistic` has "
         f"{1.0 - logistic.regret / ours.regret:.0%} less regret than `linear`. Contexts earn "
         f"{gained:.0%} more than no contexts."
