@@ -96,7 +96,7 @@ def test_its_links_and_pictures_lead_somewhere(page):
 
 def test_every_picture_of_the_guide_has_a_command_that_draws_it():
     drawn = {path.stem for path in (ROOT / "examples").glob("*.py")}
-    drawn |= {"dashboard", "frontier", "growth"}
+    drawn |= {"dashboard", "frontier", "frontier-contexts", "growth"}
     shown = {
         name
         for text in PAGES.values()
