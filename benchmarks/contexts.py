@@ -17,7 +17,7 @@ from benchmarks.row import Row, best_seconds
 from evenhand import Agent, Environment, Problem, make_policy, random_environment
 from evenhand.beliefs.linear import LINEAR
 from evenhand.core.arrays import Floats
-from evenhand.core.contexts import ContextArrays, draw_context, meet
+from evenhand.core.contexts import ContextArrays, apply_context, draw_context
 from evenhand.core.jit import compiled, inlined
 from evenhand.core.nature import Awake, Payoffs, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import StepOptions
@@ -151,7 +151,7 @@ def draws(
     arms, total = weights.size, 0.0
     present, rewards, samples = np.empty(arms, dtype=np.int64), np.empty(arms), np.empty(arms)
     for now in range(rounds):
-        meet(belief.context, awake, payoffs, contexts, weights, now, given.contexts)
+        apply_context(belief.context, awake, payoffs, contexts, weights, now, given.contexts)
         here = present[: draw_awake(present, awake, now, given.availability)]
         draw_rewards(rewards, payoffs, now, given.rewards)
         if here.size > plays:
@@ -191,8 +191,8 @@ def play_again(run: Run) -> None:
 def seconds_of_draws(environment: Environment, run: Run, state: State) -> float:
     """Return what the draws of a run take alone, with what has been learned in as many rounds."""
     belief, problem = run.new_belief()[0], environment.problem
-    visited = inlined(draws, "meet", inlined(meet, "draw_context", draw_context))
-    machine = compiled(visited, draw_samples=LINEAR.draw)
+    applied = inlined(draws, "apply_context", inlined(apply_context, "draw_context", draw_context))
+    machine = compiled(applied, draw_samples=LINEAR.draw)
     nature = own_nature(environment.awake, environment.payoffs)
     given = problem.plays, *nature, environment.contextual, problem.weights, state, belief
     options = run.resolved.options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -71,6 +71,7 @@ class DrawnContexts:
     def __post_init__(self) -> None:
         if not isinstance(self.features, Mapping):
             fail("drawn contexts", "a mapping from features to how they are drawn", self.features)
+        object.__setattr__(self, "features", {**self.features})
         check_whole("sample of contexts", self.sample, least=1)
 
     def arrays(self, features: Features) -> ContextArrays:
@@ -87,19 +88,25 @@ class DrawnContexts:
             parameters=frozen(parameters),
         )
 
-    def table(self, features: Features) -> ContextTable:
+    def table(self, features: Features, only: Collection[str] | None = None) -> ContextTable:
         """Return all contexts, if they are combinations of few categories; else a sample.
+
+        If ``only`` some features matter, the columns of the others are 0.
 
         >>> features = Features({"evening": bool, "country": ["de", "fr"]})
         >>> contexts, probabilities, exact = DrawnContexts({"evening": 0.25}).table(features)
         >>> contexts.shape, probabilities.tolist(), exact
         ((4, 4), [0.125, 0.125, 0.375, 0.375], True)
         """
-        arrays, sizes = self.arrays(features), [_choices(one) for one in features.values()]
+        arrays = self.arrays(features)
+        wanted = {name for name in features if only is None or name in only}
+        sizes = [_choices(features[name]) for name in wanted]
         if 0 in sizes or np.prod(sizes, dtype=np.float64) > MOST_COMBINATIONS:
             return _sampled(arrays, self.sample, len(features.columns))
         parts = [
             list(_encoded(feature, arrays.parameters[start : start + len(feature.columns), 0]))
+            if feature.name in wanted
+            else [((0.0,) * len(feature.columns), 1.0)]
             for feature, start in zip(features.values(), arrays.first.tolist(), strict=False)
         ]
         combined = list(product(*parts))
@@ -149,7 +156,7 @@ class RecordedContexts:
             fail("recorded contexts", "at least one row", "none")
         return ContextArrays(recorded=frozen(np.array(encoded)), resampled=not self.replayed)
 
-    def table(self, features: Features) -> ContextTable:
+    def table(self, features: Features, only: Collection[str] | None = None) -> ContextTable:
         """Return all rows, equally likely; a sample if they are too many."""
         arrays = self.arrays(features)
         rows = len(arrays.recorded)

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from evenhand.availability import Availability, Independent, Trace
+from evenhand.changes import Change, changed_arrays, check_changes
 from evenhand.contexts import Contexts, ContextTable, DrawnContexts, RecordedContexts
+from evenhand.contextual import (
+    awake_at_first,
+    check_contexts,
+    context_arrays,
+    means_given,
+    refuse_responses,
+)
 from evenhand.core.arrays import Floats, frozen
 from evenhand.core.checks import check_per_arm, check_whole, fail
 from evenhand.core.contexts import ContextArrays
@@ -21,9 +29,6 @@ from evenhand.responses import (
     ByCategory,
     LinearMean,
     LogisticMean,
-    awake_responses,
-    depends,
-    mean_responses,
     means_in,
 )
 from evenhand.rewards import Bernoulli, Beta, Recorded, Rewards, recorded_means, recorded_table
@@ -40,28 +45,6 @@ __all__ = [
     "Recorded",
     "RecordedContexts",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """Nature is another one after so many rounds; what is left out stays as it was.
-
-    Parameters
-    ----------
-    after
-        The number of rounds played before the change.
-    means, availability
-        As for :class:`Environment`; independent arms only.
-
-    Examples
-    --------
-    >>> Change(after=10_000, means=[0.7, 0.5, 0.4]).after
-    10000
-    """
-
-    after: int
-    means: object = None
-    availability: object = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +103,6 @@ class Environment:
     rewards: Rewards
     changes: tuple[Change, ...]
     contexts: Contexts | None
-    given: object
     awake: Awake
     payoffs: Payoffs
     changed: Changes
@@ -142,27 +124,27 @@ class Environment:
         if not isinstance(availability, Availability):
             availability = Independent(availability)
         rewards = Bernoulli() if rewards is None else rewards
-        changes = _check_changes(changes, availability, rewards)
-        contexts = _check_contexts(problem, contexts, changes)
-        contextual = ContextArrays()
+        changes = check_changes(changes, availability, rewards)
+        contexts = check_contexts(problem, contexts, len(changes))
         if contexts is None:
-            _refuse_responses(means, availability)
-            awake = availability.arrays(problem.arms)
+            refuse_responses(means, availability)
+            awake, contextual = availability.arrays(problem.arms), ContextArrays()
             payoffs = _payoffs(problem, means, availability, rewards, awake)
         else:
-            awake = _awake(problem, availability)
-            payoffs = _payoffs_in_contexts(problem, means, availability, rewards, awake)
-            contextual = _contextual(problem, means, availability, rewards, contexts)
+            awake = awake_at_first(problem, availability)
+            # Those of a round are written when its context is known.
+            first = means if isinstance(rewards, Recorded) or means is None else 0.0
+            payoffs = _payoffs(problem, first, availability, rewards, awake)
+            contextual = context_arrays(problem, means, availability, rewards, contexts)
         for name, value in (
             ("problem", problem),
             ("availability", availability),
             ("rewards", rewards),
             ("changes", changes),
             ("contexts", contexts),
-            ("given", means),
             ("awake", awake),
             ("payoffs", payoffs),
-            ("changed", _changed(changes, problem, awake, payoffs)),
+            ("changed", changed_arrays(changes, problem, awake, payoffs)),
             ("contextual", contextual),
         ):
             object.__setattr__(self, name, value)
@@ -177,6 +159,19 @@ class Environment:
         table = self.context_table
         found: Floats = table.probabilities @ means_in(self.contextual, table.contexts)
         return frozen(found)
+
+    @property
+    def given_means(self) -> object:
+        """What ``means`` were given, as far as it matters; None if rewards are recorded."""
+        if isinstance(self.rewards, Recorded):
+            return None
+        return self.payoffs.means if self.contexts is None else means_given(self.contextual)
+
+    @property
+    def replays_both(self) -> bool:
+        """Whether awake sets and contexts are both replayed, a row a round."""
+        replayed = isinstance(self.contexts, RecordedContexts) and self.contexts.replayed
+        return replayed and isinstance(self.availability, Trace)
 
     @cached_property
     def context_table(self) -> ContextTable:
@@ -194,8 +189,8 @@ class Environment:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
-        nature = self.given, self.availability, self.rewards, self.changes, self.contexts
-        return Environment, (self.problem, *nature)
+        nature = self.availability, self.rewards, self.changes, self.contexts
+        return Environment, (self.problem, self.given_means, *nature)
 
     def segments(self, horizon: int) -> list[tuple[int, Environment]]:
         """Return how long each nature lasts within a horizon, and that nature on its own.
@@ -236,7 +231,7 @@ class Environment:
             rewards = Recorded(self.payoffs.recorded[:horizon])
         if isinstance(contexts, RecordedContexts) and contexts.replayed:
             contexts = contexts.first(horizon)
-        return Environment(self.problem, self.given, availability, rewards, contexts=contexts)
+        return Environment(self.problem, self.given_means, availability, rewards, contexts=contexts)
 
     def check_horizon(self, horizon: int | None) -> int:
         """Return a checked number of rounds, which what is replayed limits and gives by default."""
@@ -258,109 +253,6 @@ class Environment:
         if isinstance(self.contexts, RecordedContexts) and self.contexts.replayed:
             lengths.append(len(self.contexts.rows))
         return min(lengths) if lengths else None
-
-
-def _check_changes(
-    given: object, availability: Availability, rewards: Rewards
-) -> tuple[Change, ...]:
-    """Return changes in the order of their rounds, or raise InputError."""
-    changes = tuple(given) if isinstance(given, list | tuple) else (given,)
-    after = 0
-    for change in changes:
-        if not isinstance(change, Change):
-            fail("changes", "a list of Change", change)
-        if check_whole("after of a change", change.after, least=1) <= after:
-            fail("after of a change", f"later than the change before it, {after}", change.after)
-        after = change.after
-    if changes and (not isinstance(availability, Independent) or isinstance(rewards, Recorded)):
-        kinds = f"{type(availability).__name__} and {type(rewards).__name__}"
-        fail("an environment that changes", "of independent arms; replay a trace instead", kinds)
-    return changes
-
-
-def _check_contexts(
-    problem: Problem, contexts: object, changes: Sequence[Change]
-) -> Contexts | None:
-    """Return how contexts come about, None for a problem without features, or raise InputError."""
-    if not isinstance(contexts, Contexts | None):
-        fail("contexts", "DrawnContexts(...) or RecordedContexts(...)", contexts)
-    if not problem.features:
-        if contexts is not None:
-            fail("contexts", "left out: the problem has no features", type(contexts).__name__)
-        return None
-    if changes:
-        fail("an environment with contexts", "one without changes", f"{len(changes)} changes")
-    return DrawnContexts() if contexts is None else contexts
-
-
-def _refuse_responses(means: object, availability: Availability) -> None:
-    """Raise for what depends on a context where there are none."""
-    awake = availability.probabilities if isinstance(availability, Independent) else None
-    for thing, given in (("means", means), ("availability", awake)):
-        if depends(given):
-            fail(thing, "numbers: the problem has no features", given)
-
-
-def _awake(problem: Problem, availability: Availability) -> Awake:
-    """Return how arms wake; what depends on the context is written in each round."""
-    if isinstance(availability, Independent) and depends(availability.probabilities):
-        return Awake(probabilities=frozen(np.zeros(len(problem.arms))))
-    return availability.arrays(problem.arms)
-
-
-def _payoffs_in_contexts(
-    problem: Problem, means: object, availability: Availability, rewards: Rewards, awake: Awake
-) -> Payoffs:
-    """Return what arms return, checked; the means are written in each round."""
-    recorded = isinstance(rewards, Recorded)
-    given = means if recorded or means is None else 0.0
-    return _payoffs(problem, given, availability, rewards, awake)
-
-
-def _contextual(
-    problem: Problem,
-    means: object,
-    availability: Availability,
-    rewards: Rewards,
-    contexts: Contexts,
-) -> ContextArrays:
-    """Return how contexts are drawn, and what they change, checked."""
-    arrays = contexts.arrays(problem.features)
-    if isinstance(rewards, Recorded):
-        if not (isinstance(contexts, RecordedContexts) and contexts.replayed):
-            fail("contexts of recorded rewards", "recorded, too, and replayed", contexts)
-    else:
-        responses = mean_responses(problem.arms, problem.features, means)
-        arrays = arrays._replace(**responses._asdict())
-    if isinstance(availability, Independent) and depends(availability.probabilities):
-        probabilities = awake_responses(problem.arms, problem.features, availability.probabilities)
-        arrays = arrays._replace(availability=probabilities)
-    return arrays
-
-
-def _changed(
-    changes: Sequence[Change], problem: Problem, awake: Awake, payoffs: Payoffs
-) -> Changes:
-    """Return what arms do after each change, checked."""
-    if not changes:
-        return Changes()
-    means, probabilities = [payoffs.means], [awake.probabilities]
-    for change in changes:
-        new, other = change.means, change.availability
-        means.append(means[-1] if new is None else check_per_arm("mean", problem.arms, new))
-        if other is None:
-            probabilities.append(probabilities[-1])
-            continue
-        how = other if isinstance(other, Availability) else Independent(other)
-        if not isinstance(how, Independent):
-            fail("availability of a change", "that of independent arms", type(how).__name__)
-        probabilities.append(how.arrays(problem.arms).probabilities)
-    return Changes(
-        frozen(np.array([change.after for change in changes], dtype=np.int64)),
-        frozen(np.array(probabilities[1:])),
-        frozen(np.array(means[1:])),
-        frozen(problem.weights * np.array(means[1:])),
-    )
 
 
 def _payoffs(

@@ -246,6 +246,19 @@ class Features(Mapping[str, Feature]):
             feature.at(value) if type(feature) is Category else value for feature, value in pairs
         ]
 
+    def plain_context(self, context: object) -> dict[str, Any]:
+        """Return a context as JSON and TOML know it, without what is no feature.
+
+        >>> Features({"age": (0, 100), "country": ["de", "fr"]}).plain_context(np.array([30, 1]))
+        {'age': 30.0, 'country': 'fr'}
+        """
+        if isinstance(context, Mapping):
+            values = [context[name] for name in self]
+        else:
+            values = self._listed(context)
+        pairs = zip(self._in_order, values, strict=True)
+        return {one.name: PLAIN[type(one)](value) for one, value in pairs}
+
     def plain(self) -> dict[str, Any]:
         """Return the declarations as JSON and TOML know them."""
         return {name: feature.plain() for name, feature in self.items()}
@@ -258,6 +271,7 @@ class Features(Mapping[str, Feature]):
 
 
 ONLY_INTERCEPT = frozen(np.ones(1))
+PLAIN: dict[type[Feature], Any] = {Number: float, YesNo: bool, Category: str}
 
 
 def _declared(name: object, how: object) -> Feature:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand.core.arrays import Floats, Masks, frozen
-from evenhand.core.checks import check_known, check_number, check_per_arm, fail, real
+from evenhand.core.checks import check_known, check_number, fail, real
 from evenhand.core.contexts import ContextArrays
 from evenhand.features import INTERCEPT, Category, Features, Number, YesNo
 
@@ -56,7 +56,7 @@ class LinearMean:
 
 @dataclass(frozen=True, eq=False)
 class LogisticMean(LinearMean):
-    """A mean reward whose log-odds are linear in the encoded context.
+    """A mean reward whose log-odds are linear in the encoded context, with any coefficients.
 
     >>> LogisticMean({"intercept": -1.0, "age": 2.0}).row(Features({"age": (0, 100)}))
     array([-1.,  2.])
@@ -84,9 +84,14 @@ class ByCategory:
     feature: str
     values: Mapping[Any, Any]
 
-    def row(self, features: Features, arm: int = 0, arms: int = 1) -> Floats:
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, Mapping):
+            fail(f"values by {self.feature!r}", "a mapping from categories to numbers", self.values)
+        object.__setattr__(self, "values", {_word(key): one for key, one in self.values.items()})
+
+    def row(self, features: Features, arms: Sequence[str] = ("1",), index: int = 0) -> Floats:
         """Return the coefficients that give an arm its numbers, or raise InputError."""
-        found = list(self.numbers(features, arm, arms).values())
+        found = list(self.numbers(features, arms, index).values())
         row, start = np.zeros(len(features.columns)), features.owners.index(self.feature)
         if isinstance(features[self.feature], YesNo):
             row[0], row[start] = (found[0] + found[1]) / 2, (found[0] - found[1]) / 2
@@ -94,27 +99,24 @@ class ByCategory:
             row[start : start + len(found)] = found
         return row
 
-    def numbers(self, features: Features, arm: int = 0, arms: int = 1) -> dict[str, float]:
+    def numbers(self, features: Features, arms: Sequence[str], index: int) -> dict[str, float]:
         """Return an arm's number for each category, or raise InputError."""
         check_known("feature", [self.feature], features)
         feature, thing = features[self.feature], f"values by {self.feature!r}"
         if isinstance(feature, Number):
             fail(thing, "those of a category or of yes/no", "a number with a range")
         names = feature.categories if isinstance(feature, Category) else (YES, NO)
-        if not isinstance(self.values, Mapping):
-            fail(thing, "a mapping from categories to numbers", self.values)
-        given = {_word(name): value for name, value in self.values.items()}
-        check_known(f"category of {self.feature!r}", given, names)
-        if missing := [name for name in names if name not in given]:
-            fail(thing, f"given for all of {', '.join(names)}", f"none for {missing[0]!r}")
-        labels = [str(1 + i) for i in range(arms)]
-        return {
-            name: float(check_per_arm(f"{name!r} in {thing}", labels, given[name])[arm])
-            for name in names
-        }
+        check_known(f"category of {self.feature!r}", self.values, names)
+        found = {}
+        for name in names:
+            if name not in self.values:
+                fail(thing, f"given for all of {', '.join(names)}", f"none for {name!r}")
+            owned = f"value of arm {arms[index]!r} for {name!r}"
+            found[name] = check_number(owned, _of_arm(owned, self.values[name], arms, index))
+        return found
 
 
-Response: TypeAlias = LinearMean | LogisticMean | ByCategory
+Response: TypeAlias = LinearMean | ByCategory
 
 
 class Responses(NamedTuple):
@@ -193,7 +195,7 @@ def _row(
 ) -> Floats:
     """Return the coefficients of an arm; a plain number is the same in every context."""
     if isinstance(how, ByCategory):
-        return how.row(features, index, len(arms))
+        return how.row(features, arms, index)
     if isinstance(how, LinearMean):
         return how.row(features)
     row = np.zeros(len(features.columns))
@@ -211,6 +213,17 @@ def _check_range(arm: str, row: Floats, features: Features) -> None:
     if low < -ROUNDING or high > 1.0 + ROUNDING:
         rule = "in [0, 1] in every context; LogisticMean always is"
         fail(f"linear mean of arm {arm!r}", rule, f"{low:.4g} to {high:.4g}")
+
+
+def _of_arm(thing: str, given: Any, arms: Sequence[str], index: int) -> Any:
+    """Return what is given for an arm: one thing for all, or one for each by order or by name."""
+    if isinstance(given, Mapping):
+        return given.get(arms[index])
+    if not isinstance(given, list | tuple | np.ndarray):
+        return given
+    if len(given) != len(arms):
+        fail(thing, f"one number, or one for each of {len(arms)} arms", f"{len(given)} numbers")
+    return given[index]
 
 
 def _word(name: Any) -> Any:

@@ -33,9 +33,9 @@ def contexts(count, seed=3):
 
 
 def fed(known, belief, rows, rewards, options=OPTIONS, epochs=None):
-    learn, arm, state = compiled(known.learn), np.zeros(1, dtype=np.int64), new(State, 1)
+    learn, state = compiled(known.learn), new(State, 1)
     for context, reward in zip(rows, rewards, strict=True):
-        learn(belief, state, context, arm, np.array([reward]), 1.0, options)
+        learn(belief, state, context, 0, reward, 1.0, options)
 
 
 def test_a_hundred_thousand_updates_give_the_solution_of_the_normal_equations():
@@ -78,9 +78,9 @@ def test_interpreted_and_compiled_give_the_same_bits(name):
     plain, fast = started(name), started(name)
     rows, rng = contexts(200)
     rewards = (rng.random(200) < 0.6).astype(float)
-    arm, state = np.zeros(1, dtype=np.int64), new(State, 1)
+    state = new(State, 1)
     for context, reward in zip(rows, rewards, strict=True):
-        given = context, arm, np.array([reward]), 1.0, OPTIONS
+        given = context, 0, reward, 1.0, OPTIONS
         plain[0].learn(plain[1], state, *given)
         compiled(fast[0].learn)(fast[1], state, *given)
     for one, other in zip(plain[1], fast[1], strict=True):
@@ -144,10 +144,10 @@ def test_dimensions_count_the_directions_in_which_contexts_vary(columns, wanted)
     rows[:, columns:] = 1.0
     fed(known, belief, rows, rng.random(20_000))
     assert belief.dimensions[0] == pytest.approx(wanted, rel=0.2)
-    updated = belief.dimensions.copy(), belief.volumes.copy()
+    updated = belief.dimensions.copy(), belief.log_determinants.copy()
     refresh(belief, 0, OPTIONS, 1.0)
     assert belief.dimensions == pytest.approx(updated[0], rel=1e-9)
-    assert belief.volumes == pytest.approx(updated[1], rel=1e-9)
+    assert belief.log_determinants == pytest.approx(updated[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5])

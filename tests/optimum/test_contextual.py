@@ -123,7 +123,7 @@ def test_values_that_no_context_changes_have_the_optimum_of_before(setting_1):
 
 def test_a_sample_is_within_its_standard_errors_of_a_larger_one():
     small = random_environment(np.random.default_rng(4), 5, 2, 0.8, features=2)
-    given = small.problem, small.given, small.awake.probabilities
+    given = small.problem, small.given_means, small.awake.probabilities
     small, large = (
         Environment(*given, contexts=DrawnContexts(sample=size)) for size in (2_000, 30_000)
     )
@@ -154,7 +154,7 @@ def test_many_pairs_of_contexts_and_sets_are_sampled():
     joint = Joint(sets, np.full(4, 0.25))
     problem = Problem(4, 1, floors=0.1, features={"x1": (-1, 1)})
     contexts = DrawnContexts(sample=500)
-    rows = rows_of(Environment(problem, environment.given, joint, contexts=contexts))
+    rows = rows_of(Environment(problem, environment.given_means, joint, contexts=contexts))
     assert not rows.exact
     assert len(rows.probabilities) == 500
     assert rows.availability == pytest.approx(np.full(4, 0.25), abs=0.08)

@@ -24,7 +24,7 @@ from evenhand import (
     make_policy,
     simulate,
 )
-from evenhand.core.contexts import meet
+from evenhand.core.contexts import apply_context
 from evenhand.core.nature import draw_awake, draw_rewards, own_nature
 from evenhand.simulation.kernel import run_compiled
 from evenhand.simulation.run import Run, checkpoints, new_control, streams
@@ -116,7 +116,9 @@ def test_an_agent_in_the_same_world_does_what_the_simulator_does():
     awake, payoffs = own_nature(WORLD.awake, WORLD.payoffs)
     here, rewards, context = np.empty(3, dtype=np.int64), np.empty(3), np.empty(6)
     for now in range(200):
-        meet(context, awake, payoffs, WORLD.contextual, PROBLEM.weights, now, world.contexts)
+        apply_context(
+            context, awake, payoffs, WORLD.contextual, PROBLEM.weights, now, world.contexts
+        )
         present = here[: draw_awake(here, awake, now, world.availability)]
         draw_rewards(rewards, payoffs, now, world.rewards)
         given = 50 * (context[1] + 1), context[2] > 0, int(np.argmax(context[3:]))

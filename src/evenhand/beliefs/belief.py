@@ -6,9 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.core.round import StepOptions, draw_samples, given_samples, regress
+from evenhand.core.round import StepOptions, draw_samples, given_samples
 from evenhand.core.schema import new
-from evenhand.core.state import NoStatistics
+from evenhand.core.state import NoStatistics, State
+
+
+def unit_noise(state: State, arm: int, now: float) -> float:
+    """Return 1: the sums of a belief are already in units of its noise."""
+    return 1.0
 
 
 @dataclass(frozen=True)
@@ -29,9 +34,7 @@ class Belief:
     given
         Does the same with standard normal numbers that stand in ``samples`` already.
     learn
-        ``learn(belief, state, context, arms, rewards, weight, options)`` takes in rewards.
-    learn_one
-        Does the same with one arm and one reward.
+        ``learn(belief, state, context, arm, reward, weight, options)`` takes in a reward.
     prior
         ``prior(mean, count)``: the weight and the weighted response of rewards known before.
     value
@@ -41,7 +44,7 @@ class Belief:
     adds_up
         Whether the statistics are sums over feedback, in any order.
     width
-        The default of a policy's ``width``, by which samples are wider than proposed.
+        The default of a policy's ``width``, which scales samples.
     noise
         ``noise(state, arm, now)``: the standard deviation of a row's response around its mean.
     """
@@ -52,13 +55,12 @@ class Belief:
     draw: Callable[..., None] = draw_samples
     given: Callable[..., None] = given_samples
     learn: Callable[..., None] | None = None
-    learn_one: Callable[..., None] = regress
     refresh: Callable[..., None] | None = None
     value: Callable[[float], float] = float
     prior: Callable[[float, float], tuple[float, float]] | None = None
     adds_up: bool = True
     width: float = 1.0
-    noise: Callable[..., float] | None = None
+    noise: Callable[..., float] = unit_noise
 
     @property
     def regresses(self) -> bool:

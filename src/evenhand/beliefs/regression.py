@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-from evenhand.beliefs.belief import Belief
+from evenhand.beliefs.belief import Belief, unit_noise
 from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.jit import inlined, interpreted
 from evenhand.core.round import StepOptions
@@ -44,11 +44,11 @@ class Regression(NamedTuple):
         The sums of s x x' and of s y x, for each arm.
     factors, solved, means
         The lower Cholesky factor L of each A, ``L^-1 b``, and the solution of ``A mu = b``.
-    volumes
+    log_determinants
         The logarithm of ``det(A / rho)`` of each A.
     dimensions
         In how many directions each arm's contexts have varied, the intercept counted: see
-        :func:`measure`.
+        :func:`measure_dimension`.
     scratch
         Room for one vector.
     """
@@ -60,7 +60,7 @@ class Regression(NamedTuple):
     factors: Annotated[Floats, Column(TABLE, derived=True)]
     solved: Annotated[Floats, Column(ROW, derived=True)]
     means: Annotated[Floats, Column(ROW, derived=True)]
-    volumes: Annotated[Floats, Column("arm", derived=True)]
+    log_determinants: Annotated[Floats, Column("arm", derived=True)]
     dimensions: Annotated[Floats, Column("arm", derived=True)]
     scratch: Annotated[Floats, Column("feature", derived=True)]
 
@@ -119,7 +119,7 @@ def update_factor(
             lower, rest = belief.factors[arm, b, a], belief.scratch[b]
             belief.factors[arm, b, a] = cosine * lower + sine * rest
             belief.scratch[b] = cosine * rest - sine * lower
-    belief.volumes[arm] -= 2.0 * math.log(shrunk)
+    belief.log_determinants[arm] -= 2.0 * math.log(shrunk)
 
 
 def solve_mean(belief: Regression, arm: int) -> None:
@@ -135,7 +135,7 @@ def solve_mean(belief: Regression, arm: int) -> None:
 
 def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> None:
     """Compute the factor and the mean of an arm from its sums, which count ``now`` times."""
-    belief.volumes[arm] = 0.0
+    belief.log_determinants[arm] = 0.0
     for a in range(belief.context.size):
         for b in range(a + 1):
             value = now * belief.grams[arm, a, b] + (options.ridge if a == b else 0.0)
@@ -143,7 +143,7 @@ def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> N
                 value -= belief.factors[arm, a, k] * belief.factors[arm, b, k]
             if a == b:
                 belief.factors[arm, a, a] = math.sqrt(value)
-                belief.volumes[arm] += math.log(value / options.ridge)
+                belief.log_determinants[arm] += math.log(value / options.ridge)
             else:
                 belief.factors[arm, a, b] = value / belief.factors[arm, b, b]
         target = now * belief.targets[arm, a]
@@ -151,17 +151,17 @@ def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> N
             target -= belief.factors[arm, a, b] * belief.solved[arm, b]
         belief.solved[arm, a] = target / belief.factors[arm, a, a]
     solve_mean(belief, arm)
-    measure(belief, arm, options.ridge)
+    measure_dimension(belief, arm, options.ridge)
 
 
-def measure(belief: Regression, arm: int, ridge: float) -> None:
+def measure_dimension(belief: Regression, arm: int, ridge: float) -> None:
     r"""Compute in how many directions an arm's contexts have varied, between 1 and d.
 
     .. math:: D_i = \frac{\ln \det (A_i / \rho)}{\ln (A_{i,00} / \rho)}
 
     where A_00 counts the rewards. Contexts that are all alike have 1, independent ones d.
     """
-    first, volume = belief.factors[arm, 0, 0], belief.volumes[arm]
+    first, volume = belief.factors[arm, 0, 0], belief.log_determinants[arm]
     count = math.log(first * first / ridge)
     belief.dimensions[arm] = volume / count if volume > count > 0.0 else 1.0
 
@@ -176,11 +176,6 @@ def follow_epoch(belief: Regression, epoch: int) -> None:
 def link(value: float) -> float:
     """Return the reward that a linear value stands for; a belief's own stands in for this one."""
     return value
-
-
-def noise(state: State, arm: int, now: float) -> float:
-    """Return the standard deviation of a row's response; stood in for, too."""
-    return 1.0
 
 
 def row(
@@ -221,7 +216,7 @@ def given(
         i = awake[j]
         if options.half_life < math.inf:
             refresh(belief, i, options, now)
-        scale = noise(state, i, now) / math.sqrt(belief.dimensions[i])
+        scale = unit_noise(state, i, now) / math.sqrt(belief.dimensions[i])
         far = options.width * scale * spread(belief, i, belief.context) * samples[j]
         sample = link(location(belief, i, belief.context) + far)
         samples[j] = min(sample, 1.0) if options.optimistic else sample
@@ -231,33 +226,19 @@ def learn(
     belief: Regression,
     state: State,
     context: Floats,
-    arms: Integers,
-    rewards: Floats,
-    weight: float,
-    options: StepOptions,
-) -> None:
-    """Take in the rewards of arms that were played in a context, of a weight in the state."""
-    for j in range(arms.size):
-        learn_one(belief, state, context, arms[j], rewards[j], weight, options)
-
-
-def learn_one(
-    belief: Regression,
-    state: State,
-    context: Floats,
     arm: int,
     reward: float,
     weight: float,
     options: StepOptions,
 ) -> None:
-    """Take in the reward of one arm."""
+    """Take in the reward of an arm that was played in a context, of a weight in the state."""
     follow_epoch(belief, state.epoch[0])
     slope, response = row(belief, arm, context, reward, weight)
     add_row(belief, arm, context, slope, response)
     if options.half_life == math.inf:
         update_factor(belief, arm, context, slope, response)
         solve_mean(belief, arm)
-        measure(belief, arm, options.ridge)
+        measure_dimension(belief, arm, options.ridge)
     else:
         # The next reward may need the mean before a decision does.
         refresh(belief, arm, options, faded(state, options.half_life))
@@ -269,29 +250,28 @@ def regression(
     link: Callable[[float], float],
     row: Callable[..., tuple[float, float]],
     prior: Callable[[float, float], tuple[float, float]],
-    noise: Callable[..., float] = noise,
+    noise: Callable[..., float] = unit_noise,
     *,
     adds_up: bool,
     width: float,
 ) -> Belief:
     """Return a belief that regresses rewards on contexts."""
     # A nested call costs machine code a reference count for every array that it passes.
-    one = learn_one
-    for step in (follow_epoch, add_row, update_factor, solve_mean, measure):
-        one = inlined(one, step.__name__, step)
-    own, one = interpreted(given, link=link, noise=noise), inlined(one, "row", row)
+    taking = learn
+    for step in (follow_epoch, add_row, update_factor, solve_mean, measure_dimension):
+        taking = inlined(taking, step.__name__, step)
+    own = interpreted(given, link=link, unit_noise=noise)
     return Belief(
         name,
         summary,
-        Regression,
-        interpreted(draw, given=own),
-        own,
-        interpreted(learn, learn_one=one),
-        one,
-        refresh,
-        link,
-        prior,
-        adds_up,
-        width,
-        noise,
+        statistics=Regression,
+        draw=interpreted(draw, given=own),
+        given=own,
+        learn=inlined(taking, "row", row),
+        refresh=refresh,
+        value=link,
+        prior=prior,
+        adds_up=adds_up,
+        width=width,
+        noise=noise,
     )

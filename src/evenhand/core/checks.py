@@ -143,7 +143,8 @@ def check_per_arm(
         values = [values.get(arm, missing) for arm in arms]
     given = list(values) if isinstance(values, list | tuple) else [values] * len(arms)
     if len(given) != len(arms):
-        fail(thing, f"one number, or one for each of {len(arms)} {owner}s", f"{len(given)} numbers")
+        owners = f"{owner[:-1]}ies" if owner.endswith("y") else f"{owner}s"
+        fail(thing, f"one number, or one for each of {len(arms)} {owners}", f"{len(given)} numbers")
     pairs = zip(arms, given, strict=True)
     checked = [check_number(f"{thing} of {owner} {arm!r}", x, limits) for arm, x in pairs]
     return frozen(np.array(checked))

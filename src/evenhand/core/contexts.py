@@ -49,7 +49,7 @@ class ContextArrays(NamedTuple):
     availability: Floats = NO_TABLE
 
 
-def meet_nobody(
+def no_context(
     context: Floats,
     awake: Awake,
     payoffs: Payoffs,
@@ -58,10 +58,10 @@ def meet_nobody(
     now: int,
     rng: Random,
 ) -> None:
-    """Do nothing: the world has no contexts; :func:`meet` stands in where it does."""
+    """Do nothing: the world has no contexts; :func:`apply_context` stands in where it does."""
 
 
-def meet(
+def apply_context(
     context: Floats,
     awake: Awake,
     payoffs: Payoffs,

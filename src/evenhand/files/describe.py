@@ -100,7 +100,7 @@ def _response(row: Floats, features: Features, logistic: bool) -> object:
 def _by_category(problem: Problem, given: object) -> list[Any]:
     """Return every arm's availability as a file says it."""
     return [
-        {"by": how.feature, "values": how.numbers(problem.features, index, len(problem.arms))}
+        {"by": how.feature, "values": how.numbers(problem.features, problem.arms, index)}
         if isinstance(how, ByCategory)
         else how
         for index, (_, how) in enumerate(one_each("availability", problem.arms, given))
@@ -111,12 +111,22 @@ def _contexts(environment: Environment) -> dict[str, Any]:
     """Return how contexts come about."""
     contexts = environment.contexts
     if isinstance(contexts, DrawnContexts):
-        return {"drawn": dict(contexts.features), "sample": contexts.sample}
+        drawn = {name: _numbers(how) for name, how in contexts.features.items()}
+        return {"drawn": drawn, "sample": contexts.sample}
     assert contexts is not None
-    rows: object = [dict(row) if isinstance(row, Mapping) else list(row) for row in contexts.rows]
-    if len(contexts.rows) > MANY_ROUNDS:
-        rows = _table(environment.contextual.recorded)
+    rows: object = _table(environment.contextual.recorded)
+    if len(contexts.rows) <= MANY_ROUNDS:
+        rows = [environment.problem.features.plain_context(row) for row in contexts.rows]
     return {"recorded": rows, "order": contexts.order, "sample": contexts.sample}
+
+
+def _numbers(given: Any) -> object:
+    """Return how a feature is drawn with plain numbers."""
+    if isinstance(given, Mapping):
+        return {str(name): float(value) for name, value in given.items()}
+    if isinstance(given, list | tuple):
+        return [float(value) for value in given]
+    return given if isinstance(given, str) else float(given)
 
 
 def _with_prior(arm: dict[str, Any], problem: Problem) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenhand.core.arrays import Integers
 from evenhand.core.checks import Limits, check_choice, check_number, fail
-from evenhand.core.contexts import meet
+from evenhand.core.contexts import apply_context
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
 from evenhand.core.round import StepOptions, learn, play_round
 from evenhand.environment import Environment
@@ -153,7 +153,7 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         now, changed, nature = int(self._state.rounds[0]), self.nature.changed, self.nature
         if nature.problem.features:
             given = nature.contextual, nature.problem.weights, now, self.np_random
-            meet(self._context, self._awake, self._payoffs, *given)
+            apply_context(self._context, self._awake, self._payoffs, *given)
         for number in np.flatnonzero(changed.starts == now).tolist():
             change_nature(self._awake, self._payoffs, changed, number)
         present = np.empty(self._state.debts.size, dtype=np.int64)

@@ -258,7 +258,7 @@ def engine_functions(
     clear = round_of(score, notice, choose=choose_clear, draw_samples=belief.given, **aside)
     settle = round_of(keep_scores, draw_samples=given_samples, **aside)
     one, other = (inlined(decide, "play_round", round_) for round_ in (clear, settle))
-    regress = belief.learn or nothing
+    regress = nothing if belief.learn is None else interpreted(regress_each, learn=belief.learn)
     if not machine:
         return one, other, interpreted(decide_each, decide=one), learn_all, regress
     constants_end = OPTIONS_END + len(constants._fields)
@@ -278,6 +278,24 @@ def engine_functions(
 
 def nothing(*given: Any) -> None:
     """Learn nothing beyond the state."""
+
+
+def regress_each(
+    belief: Any,
+    state: State,
+    context: Floats,
+    arms: Integers,
+    rewards: Floats,
+    weight: float,
+    options: StepOptions,
+) -> None:
+    """Let a regression learn the rewards of a decision, one after the other."""
+    for j in range(arms.size):
+        learn(belief, state, context, arms[j], rewards[j], weight, options)
+
+
+# Stands for the belief's own.
+learn = nothing
 
 
 def check_compiled(wanted: object, arms: int, *, always: bool = False) -> bool:

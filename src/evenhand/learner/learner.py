@@ -163,7 +163,7 @@ class Learner:
     def coefficients(self) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of each arm's coefficients."""
         known, belief = self.resolved.known, copied(self._belief)
-        if known.noise is None:
+        if not known.regresses:
             fail("belief of an agent with coefficients", "a regression", known.name)
         if self.options.half_life < math.inf:
             self._refresh(self.state, belief)

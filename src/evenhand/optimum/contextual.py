@@ -32,6 +32,8 @@ from evenhand.optimum.solver import (
 # The gap of a sample is far below its standard error.
 SAMPLE_GAP = 1e-6
 FEW_ROWS = 1_000
+# Another one than that of contexts: both drawn from the same numbers would depend on each other.
+SETS_SEED = 2
 
 
 class Rows(NamedTuple):
@@ -64,7 +66,7 @@ def cross(
         first, second = np.divmod(np.arange(contexts * sets), sets)
         both = probabilities[first] * awake.set_probabilities[second]
         return Rows(both, values[first], awake.members[second].astype(float), plays, exact)
-    rng, count = np.random.default_rng(1), max(sample, contexts)
+    rng, count = np.random.default_rng(SETS_SEED), max(sample, contexts)
     first = rng.choice(contexts, count, p=probabilities) if exact else np.arange(count) % contexts
     second = rng.choice(sets, count, p=awake.set_probabilities)
     equal = np.full(count, 1.0 / count)
@@ -93,20 +95,21 @@ def row_rates(rows: Rows, scores: Floats) -> Floats:
     return found
 
 
-def solve_rows(rows: Rows, floors: Floats, arms: tuple[str, ...]) -> Optimum:
-    """Return the optimum of possible rounds, or raise the certificate."""
+def solve_rows(rows: Rows, waking: Rows, floors: Floats, arms: tuple[str, ...]) -> Optimum:
+    """Return the optimum of possible rounds, or raise the certificate.
+
+    ``waking`` are rows by which it is decided whether floors fit. That depends on awake
+    probabilities alone, so they are exact even if ``rows`` are a sample.
+    """
     scale = float(rows.values.max(initial=0.0)) or 1.0
     scaled = rows._replace(values=rows.values / scale)
-    room, kept, start = _fitting(rows, floors, arms)
+    room, kept, start = _fitting(waking, floors, arms)
     best = _best(scaled, kept, start)
-    prices = best.multipliers
+    prices, own = best.multipliers, waking.availability
     chosen = row_rates(scaled, scaled.values + prices)
     duals = ((scaled.values + prices) * chosen).sum(axis=1) - float(prices @ kept)
     error = 0.0 if rows.exact else float(np.std(duals, ddof=1)) / math.sqrt(len(duals))
-    own = rows.availability
-    common = np.inf
-    if own.all():
-        common = widen(_priority(_merged(rows)), own, np.ones(own.size)).value
+    common = widen(_priority(waking), own, np.ones(own.size)).value if own.all() else 0.0
     return Optimum(
         arms,
         floors,
@@ -116,7 +119,7 @@ def solve_rows(rows: Rows, floors: Floats, arms: tuple[str, ...]) -> Optimum:
         rates=best.rates,
         prices=prices * scale,
         floor_headroom=room,
-        largest_common_floor=common if own.all() else 0.0,
+        largest_common_floor=common,
         standard_error=error * scale,
     )
 
@@ -134,16 +137,25 @@ def _best(rows: Rows, floors: Floats, start: Floats) -> Solution:
     No price exceeds the largest value times the arms: along a chain of arms that take each other's
     places, each may do so in another context.
     """
-    if not rows.exact and len(rows.values) > 2 * FEW_ROWS:
-        some = np.full(FEW_ROWS, 1.0 / FEW_ROWS)
-        fewer = rows._replace(
-            probabilities=some, values=rows.values[:FEW_ROWS], awake=rows.awake[:FEW_ROWS]
-        )
-        start = np.concatenate([start, _best(fewer, floors, start).choices])
+    if not rows.exact:
+        if len(rows.values) > 2 * FEW_ROWS:
+            some = np.full(FEW_ROWS, 1.0 / FEW_ROWS)
+            fewer = Rows(some, rows.values[:FEW_ROWS], rows.awake[:FEW_ROWS], rows.plays, False)
+            start = np.concatenate([start, _best(fewer, floors, start).choices])
+        floors = _attainable(rows, floors)
     begin = [choose(rows, prices) for prices in start]
     gap, penalty = GAP if rows.exact else SAMPLE_GAP, PENALTY * floors.size
     own = rows.availability
     return maximise(lambda prices: choose(rows, prices), begin, own, floors, penalty, gap)
+
+
+def _attainable(rows: Rows, floors: Floats) -> Floats:
+    """Return floors as far as a sample can keep them: arms may be awake less often in it."""
+    own = rows.availability
+    some = np.where(own > 0.0, floors, 0.0)
+    if not some.any():
+        return some
+    return kept_floors(some, widen(_priority(merged(rows)), own, some).value)
 
 
 def _fitting(rows: Rows, floors: Floats, arms: tuple[str, ...]) -> tuple[float, Floats, Floats]:
@@ -155,11 +167,10 @@ def _fitting(rows: Rows, floors: Floats, arms: tuple[str, ...]) -> tuple[float, 
     if not floors.any():
         return np.inf, floors, begin
     check_awake(floors, own, arms)
-    merged = _merged(rows)
-    widest = widen(_priority(merged), own, floors)
+    widest = widen(_priority(rows), own, floors)
     if widest.value < 1.0 - ROUNDING:
         order = np.argsort(-widest.multipliers, kind="stable")
-        rates = _priority(merged)(widest.multipliers).rates
+        rates = _priority(rows)(widest.multipliers).rates
         raise infeasible(*worst_level(floors, order, rates), widest.value, floors, own, arms)
     # Prices far above all values put arms into the order of the burdens.
     ranks = np.argsort(np.argsort(widest.choices, axis=1, kind="stable"), axis=1)
@@ -177,7 +188,7 @@ def _priority(rows: Rows) -> Callable[[Floats], Choice]:
     return follow
 
 
-def _merged(rows: Rows) -> Rows:
+def merged(rows: Rows) -> Rows:
     """Return rows of different awake probabilities: whether floors fit depends on nothing else."""
     awake, inverse = np.unique(rows.awake, axis=0, return_inverse=True)
     together: Floats = np.bincount(inverse.ravel(), rows.probabilities).astype(np.float64)

@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.availability import Trace
-from evenhand.contexts import RecordedContexts
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.environment import Environment
 from evenhand.errors import InfeasibleFloors, InputError
-from evenhand.optimum.contextual import Rows, cross, solve_rows
+from evenhand.optimum.contextual import SETS_SEED, Rows, cross, merged, solve_rows
 from evenhand.optimum.solver import Optimum, solve
 from evenhand.responses import means_in
 
@@ -23,9 +21,10 @@ def find_optimum(environment: Environment) -> Optimum:
     Independent availability takes O(N m log N); a joint table, and the sets that a trace holds, a
     linear program. The same on plain arrays is :func:`evenhand.optimum.solver`.
 
-    With contexts it is exact for few combinations of categories, and for recorded contexts. For
-    others it is that of a sample of contexts, of the size that the environment's contexts name, and
-    ``standard_error`` says how far off that is. Where rewards are recorded with contexts, it is
+    With contexts it is exact for few combinations of categories, and for recorded contexts up to
+    the size of the sample. For others it is that of a sample of contexts, whose size the contexts
+    name, and ``standard_error`` is its standard error. Whether floors fit is not sampled. Where
+    rewards are recorded with contexts, it is
     the best in hindsight: it knows every reward.
 
     Raises
@@ -60,23 +59,17 @@ def find_optimum(environment: Environment) -> Optimum:
 def _solve(environment: Environment, floors: Floats) -> Optimum:
     problem, plays = environment.problem, environment.problem.plays
     if environment.contexts is not None:
-        return solve_rows(rows_of(environment), floors, problem.arms)
+        return solve_rows(rows_of(environment), waking_of(environment), floors, problem.arms)
     return solve(environment.payoffs.values, floors, plays, environment.awake, problem.arms)
 
 
 def rows_of(environment: Environment) -> Rows:
     """Return the rounds that are possible with contexts, or a sample of them."""
     problem, arrays, awake = environment.problem, environment.contextual, environment.awake
-    contexts, rewards = environment.contexts, environment.payoffs.recorded
+    contexts, plays = environment.contexts, min(problem.plays, len(problem.arms))
     assert contexts is not None
-    plays = min(problem.plays, len(problem.arms))
-    replayed = isinstance(contexts, RecordedContexts) and contexts.replayed
-    if replayed and isinstance(environment.availability, Trace):
-        rounds = environment.longest_horizon
-        seen = arrays.recorded[:rounds]
-        means = rewards[:rounds] if rewards.size else means_in(arrays, seen)
-        equal, members = np.full(len(seen), 1.0 / len(seen)), awake.members[:rounds]
-        return Rows(equal, problem.weights * means, members.astype(np.float64), plays, exact=True)
+    if environment.replays_both:
+        return _replayed(environment, contexts.sample)
     rows, probabilities, exact = environment.context_table
     values = problem.weights * means_in(arrays, rows)
     if awake.members.size:
@@ -85,6 +78,40 @@ def rows_of(environment: Environment) -> Rows:
     if arrays.availability.size:
         likely = np.clip(rows @ arrays.availability.T, 0.0, 1.0)
     return Rows(probabilities, values, likely, plays, exact)
+
+
+def _replayed(environment: Environment, sample: int) -> Rows:
+    """Return the rounds of a trace with the contexts that are replayed beside it."""
+    problem, arrays, rounds = environment.problem, environment.contextual, environment.awake.members
+    chosen = np.arange(environment.longest_horizon or 0)
+    if len(chosen) > sample:
+        chosen = np.random.default_rng(SETS_SEED).choice(len(chosen), sample)
+    rewards, equal = environment.payoffs.recorded, np.full(len(chosen), 1.0 / len(chosen))
+    means = rewards[chosen] if rewards.size else means_in(arrays, arrays.recorded[chosen])
+    awake, exact = rounds[chosen].astype(np.float64), len(chosen) == environment.longest_horizon
+    plays = min(problem.plays, len(problem.arms))
+    return Rows(equal, problem.weights * means, awake, plays, exact)
+
+
+def waking_of(environment: Environment) -> Rows:
+    """Return all that matters to whether floors fit: awake probabilities, not sampled if possible.
+
+    They are those of the table of sets, or of the categories that availability depends on.
+    """
+    problem, arrays, awake = environment.problem, environment.contextual, environment.awake
+    contexts, plays = environment.contexts, min(problem.plays, len(problem.arms))
+    assert contexts is not None
+    probabilities, likely = np.ones(1), awake.probabilities[None, :]
+    if awake.members.size:
+        rounds = environment.longest_horizon or len(awake.members)
+        likely = awake.members[:rounds].astype(np.float64)
+        probabilities = awake.set_probabilities[:rounds] / awake.set_probabilities[:rounds].sum()
+    elif arrays.availability.size:
+        owners = np.array(problem.features.owners)
+        only = set(owners[1:][arrays.availability[:, 1:].any(axis=0)].tolist())
+        rows, probabilities, _ = contexts.table(problem.features, only)
+        likely = np.clip(rows @ arrays.availability.T, 0.0, 1.0)
+    return merged(Rows(probabilities, np.zeros_like(likely), likely, plays, exact=True))
 
 
 class Best(NamedTuple):

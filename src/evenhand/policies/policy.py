@@ -211,7 +211,6 @@ class Policy(ABC):
         if options.half_life < math.inf:
             follow_epoch(belief, int(view.state.epoch[0]))
             refresh(belief, arm, options, now)
-        assert known.noise is not None
         far = known.noise(view.state, arm, now) * spread(belief, arm, belief.context)
         return location(belief, arm, belief.context), far
 

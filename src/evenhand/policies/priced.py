@@ -282,5 +282,6 @@ class Priced(WithSamples, WithSurplus):
         weight = float(problem.weights.max()) or 1.0
         growth = GROWS_WITH_CONTEXTS if self.known.regresses else GROWS
         worth = frozen(weight * typical / parts)
-        ahead = frozen(np.where(floors > 0.0, AHEAD if self.known.regresses else 0.0, 0.0))
+        aim = min(AHEAD, self.surplus) if self.known.regresses else 0.0
+        ahead = frozen(np.where(floors > 0.0, aim, 0.0))
         return PricedConstants(eta, growth, self.half_life, each, worth, ahead)

@@ -7,11 +7,11 @@ from collections import defaultdict
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.contexts import meet
+from evenhand.core.contexts import apply_context
 from evenhand.core.delay import draw_wait
 from evenhand.core.jit import interpreted
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.core.round import learn, round_of
+from evenhand.core.round import learn, regress, round_of
 from evenhand.simulation._tally import count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
 
@@ -28,7 +28,7 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
     record, memory, options = new_record(run), run.new_memory(), policy.options
     state, (belief, context) = record.state, run.new_belief()
     play_round = round_of(policy.scoring, policy.noticing, draw_samples=policy.known.draw)
-    take_in = interpreted(learn, regress=policy.known.learn_one)
+    take_in = interpreted(learn, regress=policy.known.learn or regress)
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float, Floats]]] = defaultdict(list)
@@ -46,7 +46,7 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
             change_nature(awake, payoffs, changes, number)
         if nature.problem.features:
             visitor = nature.contextual, problem.weights, now, streams.contexts
-            meet(context, awake, payoffs, *visitor)
+            apply_context(context, awake, payoffs, *visitor)
         here = present[: draw_awake(present, awake, now, streams.availability)]
         draw_rewards(rewards, payoffs, now, streams.rewards)
         delay = draw_wait(wait, streams.delay)

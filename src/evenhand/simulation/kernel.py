@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.choosing import choose
-from evenhand.core.contexts import ContextArrays, draw_context, meet, meet_nobody
+from evenhand.core.contexts import ContextArrays, apply_context, draw_context, no_context
 from evenhand.core.delay import Wait, draw_wait
 from evenhand.core.jit import compiled, inlined
 from evenhand.core.nature import (
@@ -22,7 +22,7 @@ from evenhand.core.nature import (
     draw_rewards,
     own_nature,
 )
-from evenhand.core.round import StepOptions, learn, play_round, round_of
+from evenhand.core.round import StepOptions, learn, play_round, regress, round_of
 from evenhand.core.state import ProblemArrays, State
 from evenhand.policies.policy import Policy
 from evenhand.simulation._tally import Tally, count_moment
@@ -91,7 +91,7 @@ def play(
     """
     done, stop = control
     values, weights = payoffs.values, problem.weights
-    waking, rewarding, delaying, policy, meeting = streams
+    waking, rewarding, delaying, policy, contexts_stream = streams
     checkpoints, expected_at, realised_at, behind_at = totals
     arms = problem.weights.size
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
@@ -108,7 +108,7 @@ def play(
         if turn < changes.starts.size and now == changes.starts[turn]:
             change_nature(awake, payoffs, changes, turn)
             turn += 1
-        meet(context, awake, payoffs, contexts, weights, now, meeting)
+        apply_context(context, awake, payoffs, contexts, weights, now, contexts_stream)
         here = present[: draw_awake(present, awake, now, waking)]
         draw_rewards(rewards, payoffs, now, rewarding)
         delay = draw_wait(wait, delaying)
@@ -167,7 +167,7 @@ def kernel_for(
     """Return :func:`play` compiled around a policy's round; ``given`` stands in for other steps."""
     steps = {"choose": choose, "draw_samples": policy.known.draw}
     whole = inlined(play, "play_round", round_of(policy.scoring, policy.noticing, **steps))
-    visited = inlined(meet, "draw_context", draw_context)
-    whole = inlined(whole, "meet", visited if contextual else meet_nobody)
-    take_in = inlined(learn, "regress", policy.known.learn_one)
+    applied = inlined(apply_context, "draw_context", draw_context)
+    whole = inlined(whole, "apply_context", applied if contextual else no_context)
+    take_in = inlined(learn, "regress", policy.known.learn or regress)
     return compiled(inlined(whole, "learn_now", take_in), learn=take_in, **given)

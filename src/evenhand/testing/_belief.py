@@ -10,12 +10,14 @@ from evenhand.beliefs.belief import Belief
 from evenhand.core.arrays import Floats
 from evenhand.core.jit import maker
 from evenhand.core.round import StepOptions
-from evenhand.core.schema import copied, new
+from evenhand.core.schema import copied, names_of, new
 from evenhand.core.state import State
 
 ARMS, FEATURES, REWARDS = 3, 4, 60
 # Sums of the same numbers in another order.
 ROUNDING = 1e-9
+# What is written in every decision.
+PASSING = {"context", "scratch"}
 
 
 def check_belief(belief: Belief, *, compiled: bool = True) -> None:
@@ -65,10 +67,11 @@ def _check_numbers(belief: Belief, learned: Any, options: StepOptions) -> None:
     finite = all(np.isfinite(array).all() for array in (*learned, samples))
     assert finite, f"{belief.name}: numbers must be finite"
     if options.half_life == np.inf:
-        before = learned.means.copy()
+        before = copied(learned)
         belief.refresh_all(learned, options, 1.0)
-        apart = np.abs(learned.means - before).max()
-        assert apart < ROUNDING, f"{belief.name}: what is derived must follow from the sums"
+        for name in set(names_of(belief.statistics, derived=True)) - PASSING:
+            apart = np.abs(getattr(learned, name) - getattr(before, name)).max()
+            assert apart < ROUNDING, f"{belief.name}: {name} must follow from the sums"
     learned.context[:] = np.eye(FEATURES)[0]
     certain = options._replace(width=0.0)
     low, high, _ = _samples(belief, learned, certain, machine=False)
@@ -90,9 +93,9 @@ def _learned(belief: Belief, options: StepOptions, *, machine: bool, back: bool 
     belief.refresh_all(found, options, 1.0)
     contexts = np.random.default_rng(5).uniform(-1.0, 1.0, (REWARDS, FEATURES))
     contexts[:, 0] = 1.0
-    arms, rewards = np.array([0, 1]), np.array([0.0, 1.0])
     for context in contexts[::-1] if back else contexts:
-        learn(found, state, context, arms, rewards, 1.0, options)
+        for arm, reward in ((0, 0.0), (1, 1.0)):
+            learn(found, state, context, arm, reward, 1.0, options)
     found.context[:] = contexts[0]
     return found
 

@@ -21,13 +21,13 @@ LATE_FEEDBACK = "feedback 50 rounds late"
 MANY_ARMS = "many arms"
 CONTEXTS = "contexts"
 OURS, FORGETTING = "priced", "priced, forgetting"
-LOGISTIC, BLIND = "priced, logistic", "priced, no contexts"
+LOGISTIC, NO_CONTEXTS = "priced, logistic", "priced, no contexts"
 FIXED_ETAS = (1, 10, 50, 200)
 SURPLUSES = ("inf", 30, 3)
 VARIANTS = (
     FORGETTING,
     LOGISTIC,
-    BLIND,
+    NO_CONTEXTS,
     *(f"priced η={eta}" for eta in FIXED_ETAS),
     *(f"priced surplus={surplus}" for surplus in SURPLUSES),
 )
@@ -95,7 +95,7 @@ def policies(scope: Scope) -> dict[str, Policy]:
     made = everybody(scope)
     made |= {f"tscsf-b η={eta}": make_policy("tscsf-b", eta=eta) for eta in ETAS_WITH_CONTEXTS}
     made[LOGISTIC] = make_policy("priced", belief="logistic")
-    made[BLIND] = make_policy("priced", belief="beta")
+    made[NO_CONTEXTS] = make_policy("priced", belief="beta")
     made[FORGETTING] = make_policy("priced", half_life=scope.horizon / 20)
     return made
 
@@ -191,7 +191,7 @@ def _crowds(scope: Scope) -> Iterator[Game]:
 
 def _with_contexts(scope: Scope) -> Iterator[Game]:
     debts = (f"tscsf-b η={eta}" for eta in ETAS_WITH_CONTEXTS)
-    labels = (OURS, LOGISTIC, BLIND, *debts, "lfg η=100", "fair-learn")
+    labels = (OURS, LOGISTIC, NO_CONTEXTS, *debts, "lfg η=100", "fair-learn")
     for number in range(scope.with_contexts):
         nature = instance_with_contexts(number)
         yield Game(CONTEXTS, number, labels, nature, scope.horizon)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.figures import Spot, frontier
-from evenhand.lab.science.games import BLIND, CONTEXTS, INDEPENDENT, LOGISTIC, OURS, Scope
+from evenhand.lab.science.games import CONTEXTS, INDEPENDENT, LOGISTIC, NO_CONTEXTS, OURS, Scope
 from evenhand.lab.science.scores import Row, Score, Winner, summarise, winners
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIGURE, PERSONAL_FIGURE = "frontier", "frontier-contexts"
+FIGURE, CONTEXTS_FIGURE = "frontier", "frontier-contexts"
 HEADS = (
     "worst shortfall, mean",
     "largest",
@@ -52,8 +52,8 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
     """Return the block for the documentation: who wins, the figure, all numbers."""
     rows = summarise(scores)
     main = [row for row in rows if (row.world, row.horizon) == (INDEPENDENT, scope.horizon)]
-    personal = [row for row in rows if row.world == CONTEXTS]
-    rest = [row for row in rows if row not in main and row not in personal]
+    with_contexts = [row for row in rows if row.world == CONTEXTS]
+    rest = [row for row in rows if row not in main and row not in with_contexts]
     lines = [
         f"Who wins where, {scope.replications} replications of every instance:",
         "",
@@ -63,11 +63,15 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
         lines += ["", f"Independent arms: {scope.instances} instances, T = {scope.horizon:,}.", ""]
         lines += [f"![Worst shortfall against regret, independent arms]({FIGURE}.svg)", ""]
         lines += _table(["policy", *HEADS, "η price / T"], [_main(row) for row in main])
-    if personal:
-        lines += ["", f"Contexts: {personal[0].instances} instances, T = {scope.horizon:,}.", ""]
-        lines += [f"![Worst shortfall against regret, with contexts]({PERSONAL_FIGURE}.svg)", ""]
-        lines += _table(["policy", *HEADS], [[row.label, *_numbers(row)] for row in personal])
-        lines += ["", against_debts(personal)]
+    if with_contexts:
+        lines += [
+            "",
+            f"Contexts: {with_contexts[0].instances} instances, T = {scope.horizon:,}.",
+            "",
+        ]
+        lines += [f"![Worst shortfall against regret, with contexts]({CONTEXTS_FIGURE}.svg)", ""]
+        lines += _table(["policy", *HEADS], [[row.label, *_numbers(row)] for row in with_contexts])
+        lines += ["", against_debts(with_contexts)]
     if rest:
         lines += ["", "Other horizons and other worlds:", ""]
         lines += _table(
@@ -80,15 +84,17 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
 def against_debts(rows: Sequence[Row]) -> str:
     """Say how `priced` compares with plain debts at the eta that has its regret."""
     by_label = {row.label: row for row in rows}
-    ours, logistic, blind = (by_label[label] for label in (OURS, LOGISTIC, BLIND))
+    ours, logistic, blind = (by_label[label] for label in (OURS, LOGISTIC, NO_CONTEXTS))
     debts = sorted((row.regret, row.shortfall) for row in rows if row.label.startswith("tscsf-b"))
     regrets, shortfalls = np.array(debts).T
-    same = float(np.exp(np.interp(ours.regret, regrets, np.log(shortfalls))))
+    same = float(np.exp(np.interp(ours.regret, regrets, np.log(np.maximum(shortfalls, 1e-9)))))
+    inside = regrets[0] <= ours.regret <= regrets[-1]
     plain = by_label["tscsf-b η=100"]
     gained = (1.0 - ours.regret) / (1.0 - blind.regret) - 1.0
     more = f"{same / ours.shortfall:.1f} times as much" if ours.shortfall else "`priced` by nothing"
     return (
-        f"At the regret of `priced`, {ours.regret:.3%}, plain debts miss floors by {same:.5f}: "
+        f"At the {'' if inside else 'eta nearest to the '}regret of `priced`, {ours.regret:.3%}, "
+        f"plain debts miss floors by {same:.5f}: "
         f"{more}. Against plain debts at η = 100 its regret is "
         f"larger by {ours.regret - plain.regret:.4f} of the optimum. `logistic` has "
         f"{1.0 - logistic.regret / ours.regret:.0%} less regret than `linear`. Contexts earn "
@@ -151,7 +157,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def drawn(scope: Scope, scores: Sequence[Score]) -> dict[str, Figure]:
     """Return the frontiers by name, of independent arms and of contexts, if those were played."""
-    wanted = {FIGURE: INDEPENDENT, PERSONAL_FIGURE: CONTEXTS}
+    wanted = {FIGURE: INDEPENDENT, CONTEXTS_FIGURE: CONTEXTS}
     played = {score.world for score in scores}
     return {
         name: _frontier(scope, scores, world) for name, world in wanted.items() if world in played
@@ -168,7 +174,7 @@ def _frontier(scope: Scope, scores: Sequence[Score], world: str) -> Figure:
         for row in summarise(scores)
         if (row.world, row.horizon) == (world, scope.horizon)
         and "surplus" not in row.label
-        and row.label != BLIND
+        and row.label != NO_CONTEXTS
     ]
     spots = [
         Spot(
