@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -82,9 +83,9 @@ def test_recorded_contexts_are_replayed_or_drawn_from():
         ({"age": {"mean": 40, "sd": 0}}, "sd of .* must be a number above 0, got 0"),
         ({"age": {"mean": 40, "sd": 101}}, "at most the width of its range, 100"),
         ({"evening": 1.5}, r"'evening' must be a number in \[0, 1\], got 1.5"),
-        ({"land": [0.5, 0.5]}, "one for each of 3 categorys|2 numbers"),
+        ({"land": [0.5, 0.5]}, "one for each of 3 categories, got '2 numbers'"),
         ({"land": {"de": 0.5, "fr": 0.4}}, "the sum of the contexts of feature 'land' must be 1"),
-        ({"land": {"es": 1.0}}, "'es'"),
+        ({"land": {"es": 1.0}}, "unknown category with a .* 'es'"),
         ({"land": 0.5}, "a mapping from categories to probabilities"),
     ],
 )
@@ -118,7 +119,11 @@ def test_wrong_records_are_refused(rows, message):
         ([0.5, LogisticMean({"age": float("nan")})], "coefficient of 'age' must be a finite"),
         ([0.5, ByCategory("age", {"de": 0.2})], "those of a category or of yes/no"),
         ([0.5, ByCategory("land", {"de": 0.2})], "none for 'fr'"),
-        ([0.5, ByCategory("land", {"de": 0.2, "fr": 0.2, "it": 2})], r"in \[0, 1\], got 2"),
+        (
+            [0.5, ByCategory("land", {"de": 0.2, "fr": 0.2, "it": 2})],
+            r"value of arm 'b' for 'it' must be a number in \[0, 1\], got 2",
+        ),
+        (ByCategory("land", {"de": [0.2], "fr": 0.2, "it": 0}), "one for each of 2 arms, got"),
         ([0.5, 1.5], r"mean of arm 'b' must be a number in \[0, 1\], got 1.5"),
         ([0.5], "one for each of 2 arms"),
         ({"a": 0.5}, "mean of arm 'b' must be given"),
@@ -154,7 +159,7 @@ def test_means_are_those_over_all_contexts():
 
 def test_a_table_by_category_may_have_a_number_for_each_arm():
     problem = Problem(["a", "b"], plays=1, features={"evening": bool})
-    means = ByCategory("evening", {"yes": [0.9, 0.5], "no": {"a": 0.1, "b": 0.5}["a"]})
+    means = ByCategory("evening", {"yes": [0.9, 0.5], "no": {"a": 0.1, "b": 0.1}})
     contexts = DrawnContexts({"evening": 0.5})
     assert Environment(problem, means, contexts=contexts).means == pytest.approx([0.5, 0.3])
 
@@ -172,3 +177,27 @@ def test_an_environment_with_contexts_is_pickled_and_cut():
     shorter = environment.of_rounds(3)
     assert shorter.longest_horizon == 3
     assert shorter.means[0] < environment.means[0]
+
+
+def test_what_is_changed_after_the_check_changes_nothing():
+    means, table = np.array([0.2, 0.5]), {"yes": 0.9, "no": 0.1}
+    plain = Environment(Problem(["a", "b"], plays=1), means)
+    problem = Problem(["a", "b"], plays=1, features={"evening": bool})
+    drawn = {"evening": 0.5}
+    contextual = Environment(
+        problem, [0.3, ByCategory("evening", table)], contexts=DrawnContexts(drawn)
+    )
+    before = plain.means.tolist(), contextual.means.tolist()
+    means[0], table["yes"], drawn["evening"] = 0.9, 0.0, 1.0
+    for environment, wanted in zip((plain, contextual), before, strict=True):
+        again = pickle.loads(pickle.dumps(environment))
+        assert again.means.tolist() == pytest.approx(wanted)
+
+
+def test_a_table_by_category_of_many_arms_is_quick():
+    arms, categories = 2_000, [f"c{number}" for number in range(20)]
+    problem = Problem(arms, plays=1, features={"kind": categories})
+    means = ByCategory("kind", dict.fromkeys(categories, [0.5] * arms))
+    start = time.perf_counter()
+    Environment(problem, means)
+    assert time.perf_counter() - start < 3.0

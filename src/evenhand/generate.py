@@ -28,9 +28,9 @@ def random_environment(
 ) -> Environment:
     r"""Draw availability in [0.3, 1], means in [0.05, 0.95], and floors that can just be kept.
 
-    With features, numbers that are uniform in [-1, 1], the log-odds of the means are linear in
-    them: all coefficients are normal, the intercept's with a standard deviation of 0.7, the others
-    with 0.8.
+    With ``features`` above 0, contexts have so many numbers, uniform in [-1, 1], and the log-odds
+    of each mean are linear in them. All coefficients are normal, the intercept's with a standard
+    deviation of 0.7, the others with 0.8.
 
     Floors are drawn at random, then scaled by ``tightness`` times the largest factor that leaves
     them feasible: at 1 no floor could be raised together with all others. Two numbers are a range

@@ -12,6 +12,7 @@ from evenhand import (
     Environment,
     InfeasibleFloors,
     Joint,
+    LinearMean,
     LogisticMean,
     Problem,
     Recorded,
@@ -158,6 +159,62 @@ def test_many_pairs_of_contexts_and_sets_are_sampled():
     assert not rows.exact
     assert len(rows.probabilities) == 500
     assert rows.availability == pytest.approx(np.full(4, 0.25), abs=0.08)
+
+
+def test_contexts_and_awake_sets_of_a_sample_are_independent():
+    """Arm a is worth 0.5 + 0.5 x, and awake in half the rounds whatever x is: 0.25 a round."""
+    problem = Problem(["a", "b"], plays=1, features={"x": (-1, 1)})
+    means = [LinearMean({"intercept": 0.5, "x": 0.5}), 0.0]
+    joint = Joint([["b"], ["a", "b"]], [0.5, 0.5])
+    best = find_optimum(Environment(problem, means, joint))
+    assert best.with_floors == pytest.approx(0.25, abs=4.0 * best.standard_error)
+    assert best.standard_error < 0.005
+
+
+def test_whether_floors_fit_is_not_sampled():
+    """The arm is awake in the evenings alone, three in ten, and is promised all of them."""
+    evening = ByCategory("evening", {"yes": 1.0, "no": 0.0})
+    features = {"age": (0, 100), "evening": bool}
+    contexts = DrawnContexts({"evening": 0.3}, sample=3_000)
+    for floor, fits in ((0.3, True), (0.301, False)):
+        problem = Problem(2, plays=1, floors=[floor, 0.0], features=features)
+        environment = Environment(problem, 0.5, [evening, 1.0], contexts=contexts)
+        if fits:
+            best = find_optimum(environment)
+            assert best.floor_headroom == pytest.approx(1.0)
+            assert best.with_floors == pytest.approx(0.5, abs=1e-6)
+        else:
+            with pytest.raises(InfeasibleFloors) as raised:
+                find_optimum(environment)
+            assert raised.value.certificate.possible == pytest.approx(0.3)
+
+
+def test_an_arm_that_a_sample_never_wakes_may_have_a_floor():
+    problem = Problem(["a", "b"], plays=1, floors=[0.0, 0.0001], features={"x": (-1, 1)})
+    means = [LogisticMean({"x": 1.0}), 0.9]
+    joint = Joint([["a"], ["a", "b"]], [0.9998, 0.0002])
+    best = find_optimum(Environment(problem, means, joint, contexts=DrawnContexts(sample=2_500)))
+    assert best.with_floors == pytest.approx(0.5, abs=0.03)
+
+
+def test_a_trace_beside_drawn_contexts_counts_as_its_sets():
+    rng = np.random.default_rng(8)
+    problem = Problem(3, plays=1, floors=[0.2, 0.1, 0.0], features={"evening": bool})
+    means = [ByCategory("evening", {"yes": 0.9, "no": 0.1}), 0.4, 0.2]
+    rounds = rng.random((40, 3)) < 0.7
+    environment = Environment(problem, means, Trace(rounds))
+    rows = rows_of(environment)
+    expected = by_program(rows.probabilities, rows.values, rows.awake, problem.floors, 1)
+    assert find_optimum(environment).with_floors == pytest.approx(expected, abs=1e-8)
+
+
+def test_more_recorded_rounds_than_the_sample_are_sampled():
+    rng = np.random.default_rng(9)
+    problem = Problem(2, plays=1, features={"age": (0, 1)})
+    contexts = RecordedContexts(rng.random((300, 1)), sample=100)
+    environment = Environment(problem, 0.5, Trace(np.ones((300, 2))), contexts=contexts)
+    rows = rows_of(environment)
+    assert (len(rows.values), rows.exact) == (100, False)
 
 
 def test_recorded_rewards_with_contexts_have_the_optimum_of_hindsight():

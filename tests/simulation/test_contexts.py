@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from evenhand import (
     DrawnContexts,
     Environment,
     Geometric,
+    Grid,
     InputError,
     Joint,
     LinearMean,
@@ -19,9 +22,11 @@ from evenhand import (
     Problem,
     Recorded,
     RecordedContexts,
+    Results,
     Trace,
     find_optimum,
     make_policy,
+    run_sweep,
     simulate,
 )
 from evenhand.core.contexts import apply_context
@@ -64,6 +69,14 @@ ROUNDS = 120
 def test_both_engines_give_the_same_bits(policy, delay):
     record = assert_same_bits(Run(WORLD, policy, ROUNDS, every_round(), delay))
     assert record.state.played.sum() > 0
+
+
+def test_late_feedback_of_several_arms_has_the_context_of_its_decision():
+    problem = Problem(4, plays=3, floors=0.2, features=FEATURES)
+    world = Environment(problem, [*MEANS, 0.5], [*AVAILABILITY, 0.6], contexts=CONTEXTS)
+    for delay in (5, Geometric(8.0)):
+        run = Run(world, make_policy("tscsf-b"), ROUNDS, every_round(), delay)
+        assert assert_same_bits(run).state.feedbacks.sum() > ROUNDS
 
 
 def test_the_same_bits_for_recorded_contexts_rewards_and_awake_sets():
@@ -159,8 +172,45 @@ def test_a_feature_that_says_nothing_costs_next_to_nothing():
     assert results.reward("linear").mean > results.reward("beta").mean - 0.0005
 
 
+def test_results_carry_the_standard_error_of_the_optimum(tmp_path):
+    given = {"horizon": 50, "replications": 3, "engine": "reference", "progress": False}
+    results = simulate(WORLD, ["tscsf-b"], **given)
+    curve, exact = results.regret("tscsf-b"), replace(results, optimum_error=0.0).regret("tscsf-b")
+    assert np.all(curve.high - curve.low > exact.high - exact.low)
+    results.save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").optimum_error == results.optimum_error > 0.0
+
+
+def test_settings_of_recorded_contexts_can_be_written(tmp_path):
+    rows = np.array([[30, 1, 2], [40, 0, 0]])
+    contexts = RecordedContexts(rows, order="resample")
+    world = Environment(PROBLEM, MEANS, AVAILABILITY, contexts=contexts)
+    results = simulate(world, ["uniform"], horizon=5, engine="reference", progress=False)
+    results.save(tmp_path / "out")
+    settings = Results.load(tmp_path / "out").provenance["settings"]
+    assert settings["contexts"]["recorded"][0] == {"age": 30.0, "evening": True, "land": "it"}
+
+
+def test_a_sweep_of_random_worlds_with_contexts(tmp_path):
+    text = """
+    horizon = 60
+    replications = 2
+    [[instances]]
+    name = "random"
+    generate = {arms = 4, plays = 2, tightness = 0.7, seeds = 1, features = [0, 2]}
+    [[policies]]
+    name = "tscsf-b"
+    """
+    (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+    found = run_sweep(Grid.load(tmp_path / "sweep.toml"), tmp_path / "out", backend="threads")
+    plain = found.results("random features=0", 60)
+    contextual = found.results("random features=2", 60)
+    assert plain.optimum_error == 0.0
+    assert contextual.optimum_error > 0.0
+
+
 def test_a_policy_that_knows_nature_is_refused():
-    with pytest.raises(InputError, match="with contexts nature's means are others in every round"):
+    with pytest.raises(InputError, match="with contexts nature's means depend on the round"):
         simulate(WORLD, ["opt-f"], horizon=10, progress=False)
 
 

@@ -9,7 +9,7 @@ which is regression on the working response ``x . mu + (r - p) / (p (1 - p))`` w
 ``p (1 - p)``, so that the sums of the linear belief serve here, too. They depend on the order in
 which rewards arrive, and do not add up. A sample is
 
-.. math:: \theta_i(x) = \sigma(x^\top \mu_i + v \sqrt{x^\top A_i^{-1} x}\, z), \quad
+.. math:: \theta_i(x) = \sigma(x^\top \mu_i + v \sqrt{x^\top A_i^{-1} x / D_i}\, z), \quad
     z \sim \mathcal N(0, 1)
 
 References

@@ -9,9 +9,11 @@ What differs from one regression to another are two functions, :func:`link` and 
 
 A reward costs O(d^2): the Cholesky factor L and ``L^-1 b`` are updated by rotations (Golub and Van
 Loan, Matrix Computations, section 6.5.4), and the mean is solved for. A sample costs O(d^2), too:
-:math:`x^\top \mu + v \sqrt{x^\top A^{-1} x}\, z`, where the root is the length of
-:math:`L^{-1} x`. No matrix is inverted. Only a policy that forgets has the factor computed anew in
-each round, since its sums fade and the prior, rho, does not.
+:math:`x^\top \mu + v \sigma \sqrt{x^\top A^{-1} x / D}\, z`, where the root of x' A^-1 x is the
+length of :math:`L^{-1} x`, sigma the standard deviation of a reward and D the number of directions
+in which contexts vary (:func:`measure_dimension`). No matrix is inverted. Only a policy that
+forgets has the factor computed anew in each round, since its sums fade and the prior, rho, does
+not.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class StepOptions(NamedTuple):
     tightening
         By ``tightening / sqrt(t)`` of its floor a debt grows faster in round t.
     width
-        By what factor samples of a regression are wider than its posterior.
+        Scales the spread of samples of a regression; at 1 they are as wide as Beta samples.
     ridge
         The precision that a regression begins with.
     optimistic

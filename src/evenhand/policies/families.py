@@ -101,8 +101,8 @@ class WithBelief(Policy):
         What is known of the rewards: ``"beta"``, ``"linear"`` or ``"logistic"``; ``"auto"`` is beta
         for a problem without features, and linear with them.
     width
-        By what factor samples (or upper bounds) of a regression are wider than its posterior;
-        ``"auto"`` is what the belief proposes.
+        Scales the spread of samples (or upper bounds) of a regression; at 1 they are as wide as
+        Beta samples, on average over contexts. ``"auto"`` is what the belief proposes.
     ridge
         The precision that each coefficient of a regression begins with, above 0.
     """

@@ -83,7 +83,7 @@ class Run:
 
     def __post_init__(self) -> None:
         if self.environment.problem.features and self.policy.knows_nature:
-            rule = "one that learns: with contexts nature's means are others in every round"
+            rule = "one that learns: with contexts nature's means depend on the round"
             fail("policy in an environment with contexts", rule, self.policy.name)
 
     @cached_property
