@@ -72,7 +72,7 @@ class DrawnContexts:
         if not isinstance(self.features, Mapping):
             fail("drawn contexts", "a mapping from features to how they are drawn", self.features)
         object.__setattr__(self, "features", {**self.features})
-        check_whole("sample of contexts", self.sample, least=1)
+        check_whole("sample of contexts", self.sample, least=2)
 
     def arrays(self, features: Features) -> ContextArrays:
         """Return the checked arrays for these features."""
@@ -143,7 +143,7 @@ class RecordedContexts:
 
     def __post_init__(self) -> None:
         check_choice("order of recorded contexts", self.order, ("replay", "resample"))
-        check_whole("sample of contexts", self.sample, least=1)
+        check_whole("sample of contexts", self.sample, least=2)
         object.__setattr__(self, "rows", list(check_rows("recorded contexts", self.rows)))
 
     def arrays(self, features: Features) -> ContextArrays:
@@ -157,10 +157,10 @@ class RecordedContexts:
         return ContextArrays(recorded=frozen(np.array(encoded)), resampled=not self.replayed)
 
     def table(self, features: Features, only: Collection[str] | None = None) -> ContextTable:
-        """Return all rows, equally likely; a sample if they are too many."""
+        """Return all rows, equally likely; a sample if they are too many, unless few matter."""
         arrays = self.arrays(features)
         rows = len(arrays.recorded)
-        if rows > self.sample:
+        if rows > self.sample and only is None:
             drawn = arrays._replace(resampled=True)
             return _sampled(drawn, self.sample, len(features.columns))
         return ContextTable(arrays.recorded, np.full(rows, 1.0 / rows), exact=True)
@@ -219,7 +219,7 @@ def _parameters(feature: Feature, given: object) -> list[tuple[float, float]]:
     if isinstance(feature, Category):
         return _category(feature, given, thing)
     assert isinstance(feature, Number)
-    if given is None or given == UNIFORM:
+    if given is None or (isinstance(given, str) and given == UNIFORM):
         return [(0.0, 0.0)]
     if not isinstance(given, Mapping) or set(given) != {"mean", "sd"}:
         fail(thing, "'uniform', or a mapping with mean and sd", given)
@@ -228,7 +228,10 @@ def _parameters(feature: Feature, given: object) -> list[tuple[float, float]]:
     spread = check_number(f"sd of {thing}", given["sd"], POSITIVE)
     if spread > span:
         fail(f"sd of {thing}", f"at most the width of its range, {span:g}; or 'uniform'", spread)
-    return [(feature.encode(mean)[0], 2.0 * spread / span)]
+    encoded = 2.0 * (spread / span)
+    if encoded == 0.0:
+        fail(f"sd of {thing}", "not so small beside its range that it is lost", spread)
+    return [(feature.encode(mean)[0], encoded)]
 
 
 def _category(feature: Category, given: object, thing: str) -> list[tuple[float, float]]:

@@ -323,3 +323,45 @@ def test_probabilities_are_those_of_replays(name, belief):
     errors = np.sqrt(np.maximum(found * (1.0 - found), 1e-6) / replays)
     assert np.all(np.abs(counted - found) < 3.5 * errors)
     assert found.sum() == pytest.approx(2.0, abs=1e-6)
+
+
+def test_probabilities_are_those_of_prices_that_are_computed_for_the_decision():
+    """In the second round prices are computed again, with that round among the latest ones."""
+    problem = Problem(["a", "b", "c"], plays=1, floors=[0.0, 0.35, 0.1])
+    policy, count = make_policy("priced", prices="sample"), 1_500
+
+    def second(seed, **options):
+        agent = Agent(problem, policy, seed=seed, compiled=False)
+        agent.tell(agent.ask(["a"]), {"a": 0.0})
+        return agent.ask(**options)
+
+    [said] = [one.probability for one in second(0, explain=True).reasons if one.arm == "b"]
+    happened = np.mean([second(seed).chosen == ("b",) for seed in range(count)])
+    assert abs(said - happened) < 3.5 * np.sqrt(said * (1.0 - said) / count)
+
+
+def test_an_arm_that_is_overdue_comes_before_any_sample():
+    features = {f"x{number}": (-1, 1) for number in range(20)}
+    problem = Problem(6, plays=1, floors=0.15, features=features)
+    policy = make_policy("fair-learn", ridge=0.1, width=10)
+    agent, rng = Agent(problem, policy, seed=1, compiled=False), np.random.default_rng(2)
+    for _ in range(120):
+        debts = agent._learner.state.debts.copy()
+        decision = agent.ask(context=rng.uniform(-1, 1, 20))
+        agent.tell(decision, dict.fromkeys(decision.chosen, float(rng.random() < 0.5)))
+        if debts.max() > policy.alpha:
+            assert debts[int(decision.chosen[0]) - 1] > policy.alpha
+
+
+@pytest.mark.parametrize("ridge", [1e-13, 1e-9])
+def test_a_tiny_ridge_survives_a_join(ridge):
+    """The columns of a category add up to the intercept: all that keeps them apart is the ridge."""
+    problem = Problem(["a", "b"], plays=1, features={"country": ["de", "fr"]})
+    agent = Agent(problem, make_policy("thompson", ridge=ridge), seed=1, compiled=False)
+    for number in range(300):
+        decision = agent.ask(context=[number % 2])
+        agent.tell(decision, dict.fromkeys(decision.chosen, float(number % 3 == 0)))
+    agent.join("c")
+    assert np.isfinite(
+        [one.mean for arm in agent.coefficients().values() for one in arm.values()]
+    ).all()

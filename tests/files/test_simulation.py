@@ -219,7 +219,7 @@ def test_contexts_are_read_from_a_file_beside_it(load, tmp_path):
         ("[contexts]\nrecorded = 'short.csv'", "all of age, evening, land, got 'no land'"),
         ("[contexts]\nrecorded = 'wrong.csv'", "'evening' in line 3 of .* must be one of yes, "),
         ("[contexts]\nrecorded = 'old.csv'", r"row 1 .*'age' of the context must be in .0, 100."),
-        ("[contexts]\nsample = 0", "sample of contexts must be a whole number of at least 1"),
+        ("[contexts]\nsample = 0", "sample of contexts must be a whole number of at least 2"),
     ],
 )
 def test_wrong_contexts_are_refused(load, tmp_path, contexts, message):

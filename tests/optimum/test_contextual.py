@@ -228,3 +228,28 @@ def test_recorded_rewards_with_contexts_have_the_optimum_of_hindsight():
     seen = np.where(awake, rewards, 0.0)
     expected = by_program(np.full(30, 1 / 30), seen, awake, problem.floors, 1)
     assert find_optimum(environment).with_floors == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_joint_table_has_all_its_sets_however_few_contexts_are_replayed():
+    problem = Problem(["a", "b"], plays=1, floors={"b": 0.4}, features={"evening": bool})
+    joint = Joint([["a"], ["a"], ["b"]], [0.25, 0.25, 0.5])
+    contexts = RecordedContexts([{"evening": True}] * 2)
+    best = find_optimum(Environment(problem, 0.5, joint, contexts=contexts))
+    assert best.with_floors == pytest.approx(0.5)
+    assert best.floor_headroom == pytest.approx(1.25)
+
+
+def test_whether_floors_fit_many_recorded_contexts_is_not_sampled():
+    evening = ByCategory("evening", {"yes": 1.0, "no": 0.0})
+    rows = [{"evening": number % 5 < 2} for number in range(1_000)]
+    problem = Problem(2, plays=1, floors=[0.4, 0.0], features={"evening": bool})
+    contexts = RecordedContexts(rows, order="resample", sample=100)
+    best = find_optimum(Environment(problem, 0.5, [evening, 1.0], contexts=contexts))
+    assert best.floor_headroom == pytest.approx(1.0)
+
+
+def test_equal_sets_of_a_trace_count_once():
+    problem = Problem(2, plays=1, features={"evening": bool})
+    rounds = np.tile([[1, 0], [1, 1]], (200, 1))
+    contexts = DrawnContexts(sample=50)
+    assert rows_of(Environment(problem, 0.5, Trace(rounds), contexts=contexts)).exact

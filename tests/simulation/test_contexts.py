@@ -33,6 +33,7 @@ from evenhand.core.contexts import apply_context
 from evenhand.core.nature import draw_awake, draw_rewards, own_nature
 from evenhand.simulation.kernel import run_compiled
 from evenhand.simulation.run import Run, checkpoints, new_control, streams
+from evenhand.sweeps._summary import found_columns
 from tests.simulation.test_engines import assert_same_bits, every_round
 
 FEATURES = {"age": (0, 100), "evening": bool, "land": ["de", "fr", "it"]}
@@ -207,6 +208,9 @@ def test_a_sweep_of_random_worlds_with_contexts(tmp_path):
     contextual = found.results("random features=2", 60)
     assert plain.optimum_error == 0.0
     assert contextual.optimum_error > 0.0
+    curve = contextual.regret("tscsf-b")
+    margin = found_columns(contextual, "tscsf-b")["margin"]
+    assert margin == pytest.approx(float(curve.high[-1] - curve.mean[-1]))
 
 
 def test_a_policy_that_knows_nature_is_refused():

@@ -347,16 +347,14 @@ class Agent:
             If the belief is no regression.
         """
         with self._lock:
-            columns = self.problem.features.columns
+            columns, arms = self.problem.features.columns, self.problem.arms
             means, deviations = self._learner.coefficients()
         return {
             arm: {
                 column: Coefficient(mean, mean - MIDDLE * far, mean + MIDDLE * far)
                 for column, mean, far in zip(columns, own, wide, strict=True)
             }
-            for arm, own, wide in zip(
-                self.problem.arms, means.tolist(), deviations.tolist(), strict=True
-            )
+            for arm, own, wide in zip(arms, means.tolist(), deviations.tolist(), strict=True)
         }
 
     def learn_history(self, frame: object) -> int:

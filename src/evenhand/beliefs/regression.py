@@ -144,6 +144,8 @@ def refresh(belief: Regression, arm: int, options: StepOptions, now: float) -> N
             for k in range(b):
                 value -= belief.factors[arm, a, k] * belief.factors[arm, b, k]
             if a == b:
+                # Rounding aside, no pivot is below the prior.
+                value = max(value, options.ridge)
                 belief.factors[arm, a, a] = math.sqrt(value)
                 belief.log_determinants[arm] += math.log(value / options.ridge)
             else:
@@ -218,7 +220,9 @@ def given(
         i = awake[j]
         if options.half_life < math.inf:
             refresh(belief, i, options, now)
-        scale = unit_noise(state, i, now) / math.sqrt(belief.dimensions[i])
+        scale = 1.0
+        if not options.optimistic:
+            scale = unit_noise(state, i, now) / math.sqrt(belief.dimensions[i])
         far = options.width * scale * spread(belief, i, belief.context) * samples[j]
         sample = link(location(belief, i, belief.context) + far)
         samples[j] = min(sample, 1.0) if options.optimistic else sample

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.availability import Availability, Independent, Joint, Trace
 from evenhand.contexts import SAMPLE, Contexts, DrawnContexts, RecordedContexts
-from evenhand.core.checks import check_choice, check_known, check_tables, fail
+from evenhand.core.checks import check_choice, check_different, check_known, check_tables, fail
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml
 from evenhand.environment import Change, Environment
 from evenhand.errors import InputError
@@ -158,12 +158,13 @@ def read_contexts(path: Path, features: Features) -> list[dict[str, Any]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.DictReader(file)
+            check_different(f"the columns of {path}", lines.fieldnames or [])
             missing = [name for name in features if name not in (lines.fieldnames or [])]
             if missing:
                 fail(f"the columns of {path}", f"all of {', '.join(features)}", f"no {missing[0]}")
             return [
                 {
-                    name: _field(f"{name!r} in line {number} of {path}", feature, line[name])
+                    name: _field(f"{name!r} in line {number} of {path}", feature, line)
                     for name, feature in features.items()
                 }
                 for number, line in enumerate(lines, 2)
@@ -174,8 +175,11 @@ def read_contexts(path: Path, features: Features) -> list[dict[str, Any]]:
         raise InputError(f"cannot read {path}: {error}") from None
 
 
-def _field(thing: str, feature: Feature, text: str | None) -> object:
+def _field(thing: str, feature: Feature, line: Mapping[Any, Any]) -> object:
     """Return a field of a CSV file as what its feature takes."""
+    text = line[feature.name]
+    if None in line:
+        fail(f"the line of {thing}", "as wide as the first line", f"{len(line[None])} fields more")
     if text is None or isinstance(feature, Category):
         return text
     if isinstance(feature, YesNo):

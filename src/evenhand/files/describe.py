@@ -102,7 +102,7 @@ def _by_category(problem: Problem, given: object) -> list[Any]:
     return [
         {"by": how.feature, "values": how.numbers(problem.features, problem.arms, index)}
         if isinstance(how, ByCategory)
-        else how
+        else float(how)
         for index, (_, how) in enumerate(one_each("availability", problem.arms, given))
     ]
 

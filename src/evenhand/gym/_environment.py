@@ -81,7 +81,8 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         self.debt_cost = check_number("debt_cost", debt_cost, Limits(0.0))
         self.render_mode = render_mode
         arms = len(nature.problem.arms)
-        counts = gymnasium.spaces.Box(0.0, float(self.horizon), (arms,), np.float64)
+        known = sum(count for _, count in nature.problem.priors.values())
+        counts = gymnasium.spaces.Box(0.0, self.horizon + known, (arms,), np.float64)
         parts: dict[str, gymnasium.Space[Any]] = {
             "awake": gymnasium.spaces.MultiBinary(arms),
             "debts": counts,

@@ -148,6 +148,7 @@ class Learner:
     def basis(self, view: DecisionView, memory: Any, drawn: Drawn) -> Basis:
         """Return what a decision was made from, given view and memory before it."""
         chosen, _, samples, scores = drawn
+        memory = self.resolved.memory_used(memory, copied(self.engine.memory))
         return Basis(
             self.resolved,
             self.problem.arms,

@@ -59,18 +59,20 @@ def cross(
 
     >>> sets = Awake(members=np.eye(2, dtype=bool), set_probabilities=np.array([0.25, 0.75]))
     >>> cross(np.ones(1), np.ones((1, 2)), sets, 1, sample=10, exact=True).probabilities
-    array([0.25, 0.75])
+    array([0.75, 0.25])
     """
-    contexts, sets = len(probabilities), len(awake.members)
+    members, inverse = np.unique(awake.members, axis=0, return_inverse=True)
+    chances: Floats = np.bincount(inverse.ravel(), awake.set_probabilities).astype(np.float64)
+    contexts, sets = len(probabilities), len(members)
     if contexts * sets <= max(sample, contexts):
         first, second = np.divmod(np.arange(contexts * sets), sets)
-        both = probabilities[first] * awake.set_probabilities[second]
-        return Rows(both, values[first], awake.members[second].astype(float), plays, exact)
+        both = probabilities[first] * chances[second]
+        return Rows(both, values[first], members[second].astype(float), plays, exact)
     rng, count = np.random.default_rng(SETS_SEED), max(sample, contexts)
     first = rng.choice(contexts, count, p=probabilities) if exact else np.arange(count) % contexts
-    second = rng.choice(sets, count, p=awake.set_probabilities)
+    second = rng.choice(sets, count, p=chances / chances.sum())
     equal = np.full(count, 1.0 / count)
-    return Rows(equal, values[first], awake.members[second].astype(float), plays, exact=False)
+    return Rows(equal, values[first], members[second].astype(float), plays, exact=False)
 
 
 def row_rates(rows: Rows, scores: Floats) -> Floats:

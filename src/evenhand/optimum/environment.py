@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evenhand.availability import Trace
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.environment import Environment
@@ -103,7 +104,9 @@ def waking_of(environment: Environment) -> Rows:
     assert contexts is not None
     probabilities, likely = np.ones(1), awake.probabilities[None, :]
     if awake.members.size:
-        rounds = environment.longest_horizon or len(awake.members)
+        rounds = len(awake.members)
+        if isinstance(environment.availability, Trace):
+            rounds = environment.longest_horizon or rounds
         likely = awake.members[:rounds].astype(np.float64)
         probabilities = awake.set_probabilities[:rounds] / awake.set_probabilities[:rounds].sum()
     elif arrays.availability.size:

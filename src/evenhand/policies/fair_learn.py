@@ -73,5 +73,5 @@ class FairLearn(WithBase, WithSurplus):
         object.__setattr__(self, "alpha", alpha)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        above = 1.0 + float(setup.problem.weights.max())
+        above = self.above_all(setup.problem)
         return FairLearnConstants(self.alpha, above, self.learner)

@@ -19,6 +19,8 @@ RewardForm: TypeAlias = Literal["fractional", "binarised"]
 Eta: TypeAlias = float | Literal["paper"]
 Width: TypeAlias = float | Literal["auto"]
 SHORTEST_HALF_LIFE = 0.001
+# No sample of a regression that has seen some rewards comes near it.
+FAR = 1e6
 # The two forms that the literature has names for.
 SURPLUS_WORDS = {"cumulative": math.inf, "reflected": 0.0}
 
@@ -101,8 +103,9 @@ class WithBelief(Policy):
         What is known of the rewards: ``"beta"``, ``"linear"`` or ``"logistic"``; ``"auto"`` is beta
         for a problem without features, and linear with them.
     width
-        Scales the spread of samples (or upper bounds) of a regression; at 1 they are as wide as
-        Beta samples, on average over contexts. ``"auto"`` is what the belief proposes.
+        Scales the spread of samples of a regression; at 1 they are as wide as Beta samples, on
+        average over contexts. For upper bounds it is the factor of ``sqrt(x' A^-1 x)``. ``"auto"``
+        is what the belief proposes.
     ridge
         The precision that each coefficient of a regression begins with, above 0.
     """
@@ -161,6 +164,11 @@ class WithSamples(WithBelief):
         super().__post_init__()
         check_choice(f"rewards of policy {self.name!r}", self.rewards, ("fractional", "binarised"))
         object.__setattr__(self, "half_life", check_half_life(self.name, self.half_life))
+
+    def above_all(self, problem: Problem) -> float:
+        """Return a score above every weighted sample; samples of a regression have no bound."""
+        largest = FAR if self.known.regresses else 1.0
+        return 1.0 + largest * float(problem.weights.max())
 
     @property
     def randomness(self) -> Randomness:

@@ -66,8 +66,7 @@ class Lfg(WithBounds, WithEta):
 
     with t counted from 1, and 1 while h_i = 0. Here h_i counts the rewards that have arrived: the
     plays of the publication, unless feedback is late. With a regression as belief the bound is
-    ``min(1, x . mu_i + width sigma_i sqrt(x' A_i^-1 x / D_i))``, one standard deviation of a sample
-    above the mean: RBCS-F of Huang et al., whose factor of the root is a parameter.
+    ``min(1, x . mu_i + width sqrt(x' A_i^-1 x))``: RBCS-F of Huang et al.
 
     >>> Lfg(eta="paper").label()
     'lfg eta=paper'

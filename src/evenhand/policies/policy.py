@@ -157,6 +157,10 @@ class Policy(ABC):
         """The type of its memory, if it depends on the parameters."""
         return self.memory
 
+    def memory_used(self, before: Any, after: Any) -> Any:
+        """Return the memory by which a decision was scored, of those before and after it."""
+        return before
+
     def postpone(self, state: State, problem: ProblemArrays, memory: Any) -> bool:
         """Put off what the next decision would compute anew; say whether there is such a thing."""
         return False

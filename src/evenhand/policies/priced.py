@@ -45,7 +45,7 @@ SMALLEST_PART = 0.01
 MANY_ARMS = 400
 FORGOTTEN = 10.0
 # With contexts a debt swings by a few plays around zero: who asks decides when an arm is served.
-AHEAD = 2.0
+AHEAD = 1.5
 
 
 class PricedConstants(NamedTuple):
@@ -191,7 +191,8 @@ class Priced(WithSamples, WithSurplus):
         + \max\left( \lambda_i + w_{\max} \bar k \, \frac{Q_i(t) + a}{\eta k_i}, 0 \right),
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
-    with the debt Q_i (a is 0, and 2 with a regression as belief), and the price lambda_i from the
+    with the debt Q_i (a is 0, and ``1.5 (1 - 1 / d)`` plays with a regression on d columns as
+    belief), and the price lambda_i from the
     exact optimum on posterior means and measured awake rates, computed again whenever t has grown
     by a tenth. The prices assume that arms wake
     independently; the debt does not, and corrects them. It is counted in parts of the floor (times
@@ -240,6 +241,10 @@ class Priced(WithSamples, WithSurplus):
             fail(f"eta of policy {self.name!r}", "a number above 0, or 'anytime'", self.eta)
         object.__setattr__(self, "eta", found)
 
+    def memory_used(self, before: Any, after: Any) -> Any:
+        """Return the memory after the decision: it has the prices that were computed for it."""
+        return after
+
     def postpone(self, state: State, problem: ProblemArrays, memory: PricedMemory) -> bool:
         """Decide with the prices of before."""
         rounds, arms = int(state.rounds[0]), problem.floors.size
@@ -282,6 +287,7 @@ class Priced(WithSamples, WithSurplus):
         weight = float(problem.weights.max()) or 1.0
         growth = GROWS_WITH_CONTEXTS if self.known.regresses else GROWS
         worth = frozen(weight * typical / parts)
-        aim = min(AHEAD, self.surplus) if self.known.regresses else 0.0
+        swing = 1.0 - 1.0 / len(problem.features.columns) if self.known.regresses else 0.0
+        aim = min(AHEAD * swing, self.surplus)
         ahead = frozen(np.where(floors > 0.0, aim, 0.0))
         return PricedConstants(eta, growth, self.half_life, each, worth, ahead)

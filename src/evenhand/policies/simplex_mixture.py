@@ -74,7 +74,7 @@ class SimplexMixture(WithSamples):
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         problem = setup.problem
-        total, above = float(problem.floors.sum()), 1.0 + float(problem.weights.max())
+        total, above = float(problem.floors.sum()), self.above_all(problem)
         plays = min(problem.plays, len(problem.arms))
         inclusion = np.minimum(problem.floors * (plays / total if total > 0.0 else 0.0), 1.0)
         return SimplexConstants(min(total / plays, 1.0), inclusion, above)

@@ -83,7 +83,7 @@ class StrictRate(WithSamples):
     score = staticmethod(score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
-        above = 1.0 + float(setup.problem.weights.max())
+        above = self.above_all(setup.problem)
         return StrictRateConstants(above, self.half_life)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,13 +92,15 @@ def moment_columns(results: Results, label: str) -> tuple[float | None, ...]:
 
 
 def found_columns(results: Results, label: str) -> dict[str, Any]:
-    """Return what came of a cell; a margin is half of a 95% interval."""
+    """Return what came of a cell; the margin is half of the 95% interval of its regret."""
     shortfall, feasible = results.worst_shortfall(label), results.with_floors is not None
     several = results.replications > 1
+    error = results.optimum_error if feasible else 0.0
+    margin = math.hypot(results.margin(label), error * results.quantile())
     found = (
         results.reward(label).mean,
         float(results.regret(label).mean[-1]) if feasible else None,
-        results.margin(label) if several else None,
+        margin if several else None,
         shortfall.mean,
         shortfall.bulk,
         results.all_kept(label),
