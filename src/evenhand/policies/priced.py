@@ -45,7 +45,8 @@ SMALLEST_PART = 0.01
 MANY_ARMS = 400
 FORGOTTEN = 10.0
 # With contexts a debt swings by a few plays around zero: who asks decides when an arm is served.
-AHEAD = 1.5
+# With one feature they hardly swing more than without.
+AHEAD = 1.875
 
 
 class PricedConstants(NamedTuple):
@@ -191,15 +192,15 @@ class Priced(WithSamples, WithSurplus):
         + \max\left( \lambda_i + w_{\max} \bar k \, \frac{Q_i(t) + a}{\eta k_i}, 0 \right),
         \qquad \theta_i(t) \sim \mathrm{Beta}(\alpha_i, \beta_i)
 
-    with the debt Q_i (a is 0, and ``1.5 (1 - 1 / d)`` plays with a regression on d columns as
-    belief), and the price lambda_i from the
-    exact optimum on posterior means and measured awake rates, computed again whenever t has grown
-    by a tenth. The prices assume that arms wake
-    independently; the debt does not, and corrects them. It is counted in parts of the floor (times
-    the mean floor), and may be negative against the price, down to minus the surplus. Floors that
+    with the debt Q_i (a is 0, and ``1.875 (1 - 2 / d)`` plays with a regression on d columns as
+    belief), and the price lambda_i from the exact optimum on posterior means and measured awake
+    rates, computed again whenever t has grown by a tenth. These prices assume that arms wake
+    independently; the debt does not, and corrects them. With a regression, theta_i is a sample of
+    it, and prices come from the latest rounds. The debt is counted in parts of the floor (times the
+    mean floor), and may be negative against the price, down to minus the surplus. Floors that
     cannot all be kept are missed by the same fraction. An arm that is owed plays and has no floor
     any more is priced as if it were to have them until the prices are computed again.
-    ``docs/beyond-the-paper.md`` explains it.
+    ``docs/beyond-the-paper.md`` and ``docs/contexts.md`` explain it.
 
     >>> Priced().label()
     'priced'
@@ -287,7 +288,8 @@ class Priced(WithSamples, WithSurplus):
         weight = float(problem.weights.max()) or 1.0
         growth = GROWS_WITH_CONTEXTS if self.known.regresses else GROWS
         worth = frozen(weight * typical / parts)
-        swing = 1.0 - 1.0 / len(problem.features.columns) if self.known.regresses else 0.0
+        columns = max(len(problem.features.columns), 2)
+        swing = 1.0 - 2.0 / columns if self.known.regresses else 0.0
         aim = min(AHEAD * swing, self.surplus)
         ahead = frozen(np.where(floors > 0.0, aim, 0.0))
         return PricedConstants(eta, growth, self.half_life, each, worth, ahead)
