@@ -189,3 +189,17 @@ def test_defaults_are_those_that_the_documentation_names():
         "rewards": "fractional",
         "half_life": float("inf"),
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("uniform", "it looks at no rewards"),
+        ("oracle", "it knows the means"),
+        ("ucb-lp", "its program has one value for each arm"),
+        ("cl-sg", "its estimates have one mean for each arm"),
+    ],
+)
+def test_a_policy_without_a_belief_says_why(name, why):
+    with pytest.raises(InputError, match=f"belief of policy '{name}' must be left out: {why}"):
+        make_policy(name, belief="linear")

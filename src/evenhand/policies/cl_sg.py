@@ -72,6 +72,7 @@ class ClSg(WithEta):
     """
 
     name = "cl-sg"
+    no_belief = "its estimates have one mean for each arm, and move together"
     score = staticmethod(score)
     gamma: float = 1.0
 

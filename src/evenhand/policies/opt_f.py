@@ -59,6 +59,7 @@ class OptF(Policy):
     """
 
     name = "opt-f"
+    no_belief = "it knows the means"
     score = staticmethod(score)
     knows_nature = True
 

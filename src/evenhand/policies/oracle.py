@@ -50,6 +50,7 @@ class Oracle(WithEta):
     """
 
     name = "oracle"
+    no_belief = "it knows the means"
     randomness = "none"
     score = staticmethod(score)
     knows_nature = True

@@ -79,6 +79,8 @@ class Policy(ABC):
 
     name: ClassVar[str]
     knows_nature: ClassVar[bool] = False
+    # Why it has no parameter ``belief``, if it has none.
+    no_belief: ClassVar[str] = "its score has one estimate for each arm, whatever the context"
     memory: ClassVar[type[Any]] = NoMemory
     exploration: float = 0.0
 

@@ -128,6 +128,9 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     allowed = [field.name for field in fields(policy)]
     if "debt" in parameters and "surplus" in allowed and "surplus" not in parameters:
         parameters["surplus"] = surplus_of(name, parameters.pop("debt"))
+    if "belief" in parameters and "belief" not in allowed:
+        rule = f"left out: {policy.no_belief}"
+        fail(f"belief of policy {name!r}", rule, parameters["belief"])
     check_known(f"parameter of policy {name!r}", parameters, allowed)
     return policy(**parameters)
 

@@ -104,6 +104,7 @@ class UcbLp(Policy):
     """
 
     name = "ucb-lp"
+    no_belief = "its program has one value for each arm, whatever the context"
     memory = UcbLpMemory
     score = staticmethod(score)
 

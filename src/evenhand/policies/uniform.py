@@ -31,6 +31,7 @@ class Uniform(Policy):
     """
 
     name = "uniform"
+    no_belief = "it looks at no rewards"
     score = staticmethod(score)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
