@@ -40,7 +40,7 @@ AnytimeEta: TypeAlias = float | Literal["anytime"]
 PriceSource: TypeAlias = Literal["auto", "exact", "sample"]
 GROWS, GROWS_WITH_CONTEXTS = 0.1, 1.0
 GROWTH = 1.1
-KNOWN_PLAYS = 100.0
+KNOWN_PLAYS, KNOWN_PLAYS_WITH_CONTEXTS = 100.0, 10.0
 SMALLEST_PART = 0.01
 MANY_ARMS = 400
 FORGOTTEN = 10.0
@@ -53,14 +53,16 @@ class PricedConstants(NamedTuple):
     """What is known before the first round.
 
     Eta (0 for the anytime schedule) and how it grows, the half-life of what is learned, the plays
-    that an arm has a round on average, what a play owed is worth for each arm, ``w_max k_mean /
-    k_i``, and by how many plays each arm is to be ahead.
+    that an arm has a round on average, after how many of them its price counts as known, what a
+    play owed is worth for each arm, ``w_max k_mean / k_i``, and by how many plays each arm is to be
+    ahead.
     """
 
     eta: float
     growth: float
     half_life: float
     plays_each: float
+    known_plays: float
     worth: Floats
     ahead: Floats
 
@@ -83,7 +85,8 @@ def score(
     rounds, weights, debts = view.state.rounds[0], view.problem.weights, view.state.debts
     eta = constants.eta
     if eta == 0.0:
-        eta = anytime_eta(rounds, constants.plays_each, constants.growth)
+        each, known = constants.plays_each, constants.known_plays
+        eta = anytime_eta(rounds, each, constants.growth, known)
     share = 1.0 / eta
     arms, plays = weights.size, view.problem.plays
     if is_due(rounds, memory.refresh[0], next_refresh(rounds, arms, plays, constants.half_life)):
@@ -96,19 +99,21 @@ def score(
         scores[j] += bonus if bonus > 0.0 else 0.0
 
 
-def anytime_eta(rounds: int, plays_each: float, growth: float = GROWS) -> float:
+def anytime_eta(
+    rounds: int, plays_each: float, growth: float = GROWS, known_plays: float = KNOWN_PLAYS
+) -> float:
     r"""Return an eta that grows with the rounds, so that none has to be chosen.
 
-    .. math:: 1 + g \sqrt t \min\left(1, \frac{t m}{100 N}\right)^2
+    .. math:: 1 + g \sqrt t \min\left(1, \frac{t m}{h N}\right)^2
 
-    with g = 0.1, and 1 with contexts: there debts must not decide when an arm is served, only
-    whether. While arms have been played less than about a hundred times, their prices are guesses,
-    and the debts count for more.
+    with g = 0.1 and h = 100. With contexts g is 1 and h is 10: there debts must not decide when an
+    arm is served, only whether. While arms have been played less than about h times, their prices
+    are guesses, and the debts count for more.
 
     >>> anytime_eta(10_000, 0.2), anytime_eta(100, 0.2)
     (11.0, 1.04)
     """
-    known = min(1.0, rounds * plays_each / KNOWN_PLAYS)
+    known = min(1.0, rounds * plays_each / known_plays)
     return 1.0 + growth * math.sqrt(rounds) * known * known
 
 
@@ -286,10 +291,12 @@ class Priced(WithSamples, WithSurplus):
         each = min(problem.plays, len(problem.arms)) / len(problem.arms)
         parts = np.where(floors > 0.0, np.maximum(floors, typical * SMALLEST_PART), typical)
         weight = float(problem.weights.max()) or 1.0
-        growth = GROWS_WITH_CONTEXTS if self.known.regresses else GROWS
+        growth, known = GROWS, KNOWN_PLAYS
+        if self.known.regresses:
+            growth, known = GROWS_WITH_CONTEXTS, KNOWN_PLAYS_WITH_CONTEXTS
         worth = frozen(weight * typical / parts)
         columns = max(len(problem.features.columns), 2)
         swing = 1.0 - 2.0 / columns if self.known.regresses else 0.0
         aim = min(AHEAD * swing, self.surplus)
         ahead = frozen(np.where(floors > 0.0, aim, 0.0))
-        return PricedConstants(eta, growth, self.half_life, each, worth, ahead)
+        return PricedConstants(eta, growth, self.half_life, each, known, worth, ahead)
