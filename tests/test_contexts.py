@@ -201,3 +201,16 @@ def test_a_table_by_category_of_many_arms_is_quick():
     start = time.perf_counter()
     Environment(problem, means)
     assert time.perf_counter() - start < 3.0
+
+
+def test_only_what_is_played_of_replayed_contexts_counts():
+    """Four yes and ninety-six no, of which a trace of four rounds plays the first."""
+    rows = [{"evening": number < 4} for number in range(100)]
+    problem = Problem(["a", "b"], plays=1, features={"evening": bool})
+    means = [ByCategory("evening", {"yes": 1.0, "no": 0.0}), 0.5]
+    trace = Trace(np.ones((4, 2)))
+    for order, wanted in (("replay", 1.0), ("resample", 0.04)):
+        contexts = RecordedContexts(rows, order=order)
+        assert Environment(problem, means, trace, contexts=contexts).means[0] == pytest.approx(
+            wanted
+        )

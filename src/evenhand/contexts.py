@@ -88,17 +88,20 @@ class DrawnContexts:
             parameters=frozen(parameters),
         )
 
-    def table(self, features: Features, only: Collection[str] | None = None) -> ContextTable:
+    def table(
+        self, features: Features, arrays: ContextArrays, only: Collection[str] | None = None
+    ) -> ContextTable:
         """Return all contexts, if they are combinations of few categories; else a sample.
 
-        If ``only`` some features matter, the columns of the others are 0.
+        ``arrays`` are those of these features. If ``only`` some of them matter, the columns of the
+        others are 0.
 
         >>> features = Features({"evening": bool, "country": ["de", "fr"]})
-        >>> contexts, probabilities, exact = DrawnContexts({"evening": 0.25}).table(features)
+        >>> drawn = DrawnContexts({"evening": 0.25})
+        >>> contexts, probabilities, exact = drawn.table(features, drawn.arrays(features))
         >>> contexts.shape, probabilities.tolist(), exact
         ((4, 4), [0.125, 0.125, 0.375, 0.375], True)
         """
-        arrays = self.arrays(features)
         wanted = {name for name in features if only is None or name in only}
         sizes = [_choices(features[name]) for name in wanted]
         if 0 in sizes or np.prod(sizes, dtype=np.float64) > MOST_COMBINATIONS:
@@ -156,9 +159,10 @@ class RecordedContexts:
             fail("recorded contexts", "at least one row", "none")
         return ContextArrays(recorded=frozen(np.array(encoded)), resampled=not self.replayed)
 
-    def table(self, features: Features, only: Collection[str] | None = None) -> ContextTable:
-        """Return all rows, equally likely; a sample if they are too many, unless few matter."""
-        arrays = self.arrays(features)
+    def table(
+        self, features: Features, arrays: ContextArrays, only: Collection[str] | None = None
+    ) -> ContextTable:
+        """Return all rows, equally likely; a sample of too many, unless ``only`` some matter."""
         rows = len(arrays.recorded)
         if rows > self.sample and only is None:
             drawn = arrays._replace(resampled=True)

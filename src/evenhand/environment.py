@@ -176,11 +176,11 @@ class Environment:
     @cached_property
     def context_table(self) -> ContextTable:
         """The contexts with their probabilities: all of them, or a sample."""
-        contexts = self.contexts
-        assert contexts is not None
-        if isinstance(contexts, RecordedContexts) and contexts.replayed:
-            contexts = contexts.first(self.longest_horizon or 0)
-        return contexts.table(self.problem.features)
+        assert self.contexts is not None
+        arrays = self.contextual
+        if not arrays.resampled:
+            arrays = arrays._replace(recorded=arrays.recorded[: self.longest_horizon])
+        return self.contexts.table(self.problem.features, arrays)
 
     def __repr__(self) -> str:
         kinds = f"{type(self.availability).__name__}, {type(self.rewards).__name__}"

@@ -5,7 +5,8 @@ Of arm i, with encoded contexts x, weights s and responses y:
 .. math:: A_i = \rho I + \sum s\, x x^\top = L_i L_i^\top, \quad b_i = \sum s\, y\, x,
     \quad \mu_i = A_i^{-1} b_i
 
-What differs from one regression to another are two functions, :func:`link` and :func:`row`.
+What differs from one regression to another are three functions: :func:`link`, :func:`row` and the
+noise of a response.
 
 A reward costs O(d^2): the Cholesky factor L and ``L^-1 b`` are updated by rotations (Golub and Van
 Loan, Matrix Computations, section 6.5.4), and the mean is solved for. A sample costs O(d^2), too:
@@ -102,7 +103,7 @@ def add_row(belief: Regression, arm: int, context: Floats, weight: float, respon
 def update_factor(
     belief: Regression, arm: int, context: Floats, weight: float, response: float
 ) -> None:
-    """Bring the factor of an arm, ``L^-1 b`` and the volume up to date with a new row."""
+    """Bring the factor of an arm, ``L^-1 b`` and the log-determinant up to date with a new row."""
     size, root = context.size, math.sqrt(weight)
     for a in range(size):
         belief.scratch[a] = root * context[a]
@@ -163,11 +164,12 @@ def measure_dimension(belief: Regression, arm: int, ridge: float) -> None:
 
     .. math:: D_i = \frac{\ln \det (A_i / \rho)}{\ln (A_{i,00} / \rho)}
 
-    where A_00 counts the rewards. Contexts that are all alike have 1, independent ones d.
+    where A_00 counts the rewards. With many rewards it is near 1 for contexts that are all alike,
+    and near d for independent columns.
     """
-    first, volume = belief.factors[arm, 0, 0], belief.log_determinants[arm]
+    first, whole = belief.factors[arm, 0, 0], belief.log_determinants[arm]
     count = math.log(first * first / ridge)
-    belief.dimensions[arm] = volume / count if volume > count > 0.0 else 1.0
+    belief.dimensions[arm] = whole / count if whole > count > 0.0 else 1.0
 
 
 def follow_epoch(belief: Regression, epoch: int) -> None:

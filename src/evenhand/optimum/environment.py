@@ -24,9 +24,9 @@ def find_optimum(environment: Environment) -> Optimum:
 
     With contexts it is exact for few combinations of categories, and for recorded contexts up to
     the size of the sample. For others it is that of a sample of contexts, whose size the contexts
-    name, and ``standard_error`` is its standard error. Whether floors fit is not sampled. Where
-    rewards are recorded with contexts, it is
-    the best in hindsight: it knows every reward.
+    name, and ``standard_error`` is its standard error. Whether floors fit is not sampled, unless
+    availability depends on too many combinations of categories. Where rewards are recorded with
+    contexts, it is the best in hindsight: it knows every reward.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def waking_of(environment: Environment) -> Rows:
     elif arrays.availability.size:
         owners = np.array(problem.features.owners)
         only = set(owners[1:][arrays.availability[:, 1:].any(axis=0)].tolist())
-        rows, probabilities, _ = contexts.table(problem.features, only)
+        rows, probabilities, _ = contexts.table(problem.features, arrays, only)
         likely = np.clip(rows @ arrays.availability.T, 0.0, 1.0)
     return merged(Rows(probabilities, np.zeros_like(likely), likely, plays, exact=True))
 
