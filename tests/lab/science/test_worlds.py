@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from evenhand import find_optimum
-from evenhand.lab.science._worlds import LIGHTEST, TIGHTEST, WORLDS, drift, latent_states
+from evenhand.lab.science._worlds import (
+    LIGHTEST,
+    TIGHTEST,
+    UNINFORMATIVE,
+    WORLDS,
+    drift,
+    latent_states,
+)
 
 SEEDS = range(5)
 
@@ -36,3 +43,11 @@ def test_drift_changes_means_and_awake_rates_at_each_third():
     assert (first, last) == (300, 300)
     assert not np.allclose(calm.means, other.means)
     assert not np.allclose(calm.awake.probabilities, other.awake.probabilities)
+
+
+@pytest.mark.parametrize("name", UNINFORMATIVE)
+def test_no_context_matters_where_none_is_said_to(name):
+    environment = UNINFORMATIVE[name](np.random.default_rng(2))
+    assert environment.problem.features
+    assert not environment.contextual.coefficients[:, 1:].any()
+    assert find_optimum(environment).floor_headroom > 1.0

@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from evenhand.availability import Availability, Joint, Trace
+from evenhand.contexts import Contexts, DrawnContexts, RecordedContexts
 from evenhand.core.arrays import Random
 from evenhand.environment import Change, Environment
 from evenhand.errors import InfeasibleFloors
+from evenhand.generate import random_environment
 from evenhand.optimum.environment import find_optimum
 from evenhand.optimum.feasibility import headroom
 from evenhand.problem import Problem
@@ -96,6 +98,31 @@ WORLDS: Mapping[str, World] = {
     "late waking": late_waking,
     DRIFT: drift,
 }
+
+
+def constant_feature(rng: Random) -> Environment:
+    """Return arms that no context matters to, and one feature that is always the same."""
+    same = RecordedContexts([{"x": 0.9}], order="resample")
+    return _unaffected(rng, {"x": (0, 1)}, same)
+
+
+def features_without_effect(rng: Random) -> Environment:
+    """Return arms that no context matters to, and three features that vary."""
+    features = {"x": (0, 1), "evening": bool, "country": ["de", "fr", "it"]}
+    return _unaffected(rng, features, DrawnContexts())
+
+
+UNINFORMATIVE: Mapping[str, Callable[[Random], Environment]] = {
+    "a constant feature": constant_feature,
+    "features without effect": features_without_effect,
+}
+
+
+def _unaffected(rng: Random, features: object, contexts: Contexts) -> Environment:
+    arms, plays = int(rng.integers(5, 9)), int(rng.integers(1, 3))
+    plain = random_environment(rng, arms, plays, (0.5, 0.9))
+    problem = Problem(arms, plays, floors=plain.problem.floors, features=features)
+    return Environment(problem, plain.means, plain.awake.probabilities, contexts=contexts)
 
 
 def tight(rng: Random, availability: Availability, arms: int, plays: int) -> Environment:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from evenhand.core.delay import Delay, Geometric
 from evenhand.environment import Environment
 from evenhand.generate import random_environment
-from evenhand.lab.science._worlds import DRIFT, WORLDS
+from evenhand.lab.science._worlds import DRIFT, UNINFORMATIVE, WORLDS
 from evenhand.policies import Policy, make_policy
 from evenhand.sweeps import Grid
 
@@ -157,14 +158,12 @@ class Game(NamedTuple):
 
 def world_names() -> tuple[str, ...]:
     """Return the names of all worlds."""
-    return INDEPENDENT, *WORLDS, MANY_ARMS, CONTEXTS, LATE_FEEDBACK
+    return tuple(_GAMES)
 
 
 def games(scope: Scope, worlds: Collection[str] = ()) -> list[Game]:
-    """Return all instances of the study, or those of some worlds: independent arms first."""
-    wanted = worlds or world_names()
-    every = _independent, _other_worlds, _crowds, _with_contexts, _late
-    return [game for some in every for game in some(scope) if game.world in wanted]
+    """Return all instances of the study, or those of some worlds."""
+    return [game for name in _GAMES if not worlds or name in worlds for game in _GAMES[name](scope)]
 
 
 def _independent(scope: Scope) -> Iterator[Game]:
@@ -174,12 +173,11 @@ def _independent(scope: Scope) -> Iterator[Game]:
             yield Game(INDEPENDENT, number, labels, instance(number), horizon)
 
 
-def _other_worlds(scope: Scope) -> Iterator[Game]:
-    for name, world in WORLDS.items():
-        labels = (*ONE_OF_EACH, FORGETTING) if name == DRIFT else ONE_OF_EACH
-        for number in range(scope.of_each_world):
-            nature = world(np.random.default_rng(number), scope.horizon)
-            yield Game(name, number, labels, nature, scope.horizon)
+def _dependent(name: str, scope: Scope) -> Iterator[Game]:
+    labels = (*ONE_OF_EACH, FORGETTING) if name == DRIFT else ONE_OF_EACH
+    for number in range(scope.of_each_world):
+        nature = WORLDS[name](np.random.default_rng(number), scope.horizon)
+        yield Game(name, number, labels, nature, scope.horizon)
 
 
 def _crowds(scope: Scope) -> Iterator[Game]:
@@ -197,9 +195,25 @@ def _with_contexts(scope: Scope) -> Iterator[Game]:
         yield Game(CONTEXTS, number, labels, nature, scope.horizon)
 
 
+def _uninformative(name: str, scope: Scope) -> Iterator[Game]:
+    for number in range(scope.of_each_world):
+        nature = UNINFORMATIVE[name](np.random.default_rng(number))
+        yield Game(name, number, (OURS, LOGISTIC, NO_CONTEXTS), nature, scope.horizon)
+
+
 def _late(scope: Scope) -> Iterator[Game]:
     for number in range(scope.of_each_world):
         yield Game(LATE_FEEDBACK, number, ONE_OF_EACH, instance(number), scope.horizon, LATE)
+
+
+_GAMES: Mapping[str, Callable[[Scope], Iterator[Game]]] = {
+    INDEPENDENT: _independent,
+    **{name: partial(_dependent, name) for name in WORLDS},
+    MANY_ARMS: _crowds,
+    CONTEXTS: _with_contexts,
+    **{name: partial(_uninformative, name) for name in UNINFORMATIVE},
+    LATE_FEEDBACK: _late,
+}
 
 
 def grids_of(scope: Scope, played: Sequence[Game]) -> dict[str, tuple[Grid, list[Game]]]:
