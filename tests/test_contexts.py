@@ -116,12 +116,18 @@ def test_wrong_records_are_refused(rows, message):
         ([0.5, LinearMean({"land=de": 1.2})], r"got '0 to 1.2'"),
         ([0.5, LinearMean({"height": 0.2})], "unknown column with a coefficient 'height'"),
         ([0.5, LogisticMean([1, 2])], "one for each of intercept, age"),
-        ([0.5, LogisticMean({"age": float("nan")})], "coefficient of 'age' must be a finite"),
+        (
+            [0.5, LogisticMean({"age": float("nan")})],
+            "mean of arm 'b': coefficient of 'age' must be a finite",
+        ),
         ([0.5, ByCategory("age", {"de": 0.2})], "those of a category or of yes/no"),
-        ([0.5, ByCategory("land", {"de": 0.2})], "none for 'fr'"),
+        (
+            [0.5, ByCategory("land", {"de": 0.2})],
+            "mean of arm 'b': values by 'land' .* \"none for 'fr'\"",
+        ),
         (
             [0.5, ByCategory("land", {"de": 0.2, "fr": 0.2, "it": 2})],
-            r"value of arm 'b' for 'it' must be a number in \[0, 1\], got 2",
+            r"mean of arm 'b': value for 'it' must be a number in \[0, 1\], got 2",
         ),
         (ByCategory("land", {"de": [0.2], "fr": 0.2, "it": 0}), "one for each of 2 arms, got"),
         ([0.5, 1.5], r"mean of arm 'b' must be a number in \[0, 1\], got 1.5"),

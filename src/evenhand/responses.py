@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand.core.arrays import Floats, Masks, frozen
-from evenhand.core.checks import check_known, check_number, fail, real
+from evenhand.core.checks import check_known, check_number, fail, located, real
 from evenhand.core.contexts import ContextArrays
 from evenhand.features import INTERCEPT, Category, Features, Number, YesNo
 
@@ -111,8 +111,8 @@ class ByCategory:
         for name in names:
             if name not in self.values:
                 fail(thing, f"given for all of {', '.join(names)}", f"none for {name!r}")
-            owned = f"value of arm {arms[index]!r} for {name!r}"
-            found[name] = check_number(owned, _of_arm(owned, self.values[name], arms, index))
+            own = _of_arm(f"values for {name!r}", self.values[name], arms, index)
+            found[name] = check_number(f"value for {name!r}", own)
         return found
 
 
@@ -194,10 +194,11 @@ def _row(
     thing: str, arm: str, index: int, arms: Sequence[str], features: Features, how: object
 ) -> Floats:
     """Return the coefficients of an arm; a plain number is the same in every context."""
-    if isinstance(how, ByCategory):
-        return how.row(features, arms, index)
-    if isinstance(how, LinearMean):
-        return how.row(features)
+    with located(f"{thing} of arm {arm!r}"):
+        if isinstance(how, ByCategory):
+            return how.row(features, arms, index)
+        if isinstance(how, LinearMean):
+            return how.row(features)
     row = np.zeros(len(features.columns))
     row[0] = check_number(f"{thing} of arm {arm!r}", how)
     return row

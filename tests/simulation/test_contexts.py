@@ -13,6 +13,7 @@ from evenhand import (
     ByCategory,
     DrawnContexts,
     Environment,
+    Generated,
     Geometric,
     Grid,
     InputError,
@@ -216,6 +217,13 @@ def test_a_sweep_of_random_worlds_with_contexts(tmp_path):
 def test_a_policy_that_knows_nature_is_refused():
     with pytest.raises(InputError, match="with contexts nature's means depend on the round"):
         simulate(WORLD, ["opt-f"], horizon=10, progress=False)
+    for source in (WORLD, Generated(4, 2, 0.7, seed=1, features=2)):
+        with pytest.raises(
+            InputError, match=r"instance 'world': policy .* must be one that learns"
+        ):
+            Grid({"world": source}, ["uniform", "oracle"], 10)
+    limits = {"world": {"policies": ["uniform"]}}
+    assert Grid({"world": WORLD}, ["uniform", "oracle"], 10, limits=limits).cells == 1
 
 
 def test_a_regression_needs_no_features():

@@ -82,9 +82,7 @@ class Run:
     anytime: Anytime = USUAL
 
     def __post_init__(self) -> None:
-        if self.environment.problem.features and self.policy.knows_nature:
-            rule = "one that learns: with contexts nature's means depend on the round"
-            fail("policy in an environment with contexts", rule, self.policy.name)
+        check_learns(self.policy, contexts=bool(self.environment.problem.features))
 
     @cached_property
     def resolved(self) -> Policy:
@@ -124,6 +122,13 @@ class Run:
         means = nature.means if nature.contexts is None else None
         setup = PolicySetup(nature.problem, self.horizon, means, nature.awake)
         return self.resolved.constants(setup)
+
+
+def check_learns(policy: Policy, *, contexts: bool) -> None:
+    """Raise for a policy that knows nature's means where these depend on contexts."""
+    if contexts and policy.knows_nature:
+        rule = "one that learns: with contexts nature's means depend on the round"
+        fail("policy in an environment with contexts", rule, policy.name)
 
 
 class RunControl(NamedTuple):

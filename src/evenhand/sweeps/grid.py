@@ -10,10 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evenhand.core.checks import NAME_RULE, as_list, check_known, check_whole, fail, is_name
+from evenhand.core.checks import (
+    NAME_RULE,
+    as_list,
+    check_known,
+    check_whole,
+    fail,
+    is_name,
+    located,
+)
 from evenhand.core.delay import Delay, check_delay
 from evenhand.environment import Environment
-from evenhand.errors import InputError
 from evenhand.files.describe import describe_anytime, describe_delay, describe_policies
 from evenhand.files.grid import Source, describe_instance, read_grid
 from evenhand.files.simulation import check_checkpoints
@@ -21,6 +28,7 @@ from evenhand.generate import Generated
 from evenhand.policies import Policy, label_policies
 from evenhand.results import Anytime
 from evenhand.results.anytime import USUAL, check_anytime
+from evenhand.simulation.run import check_learns
 from evenhand.sweeps._instances import Instance, PickledEnvironment
 from evenhand.sweeps.cells import CellId, Limit, Numbering
 
@@ -131,7 +139,7 @@ class Grid:
         numbering = Numbering([instance.name for instance in self.instances], everything, checked)
         object.__setattr__(self, "numbering", numbering)
         object.__setattr__(self, "_limits", checked)
-        self._check_horizons()
+        self._check_cells()
 
     @classmethod
     def load(cls, path: Path | str) -> Grid:
@@ -191,16 +199,22 @@ class Grid:
         own = {} if limit is None else {key: list(value) for key, value in limit._asdict().items()}
         return {**describe_instance(name, self._sources[name]), **own}
 
-    def _check_horizons(self) -> None:
-        """Raise for a horizon that is longer than a trace, or too short for the figures."""
+    def _check_cells(self) -> None:
+        """Raise for a horizon longer than a trace or too short for the figures, and for a policy.
+
+        One that knows nature's means plays no instance with contexts.
+        """
         for name, source in self._sources.items():
-            horizons = self.numbering.limit(name).horizons
-            try:
+            labels, horizons = self.numbering.limit(name)
+            with located(f"instance {name!r}"):
                 self.anytime.settings_for(min(horizons))
                 if isinstance(source, Environment):
                     source.check_horizon(max(horizons))
-            except InputError as error:
-                raise InputError(f"instance {name!r}: {error}") from None
+                    contexts = bool(source.problem.features)
+                else:
+                    contexts = source.features > 0
+                for label in labels:
+                    check_learns(self.policies[label], contexts=contexts)
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
