@@ -45,8 +45,8 @@ class Variant(NamedTuple):
 
 VARIANTS = (
     Variant("as it is"),
-    *(Variant(f"{n} pairs", RING, "RING", n) for n in ("256", "1_024", "4_096")),
-    *(Variant(f"{n} passes", RING, "PASSES", n) for n in ("1", "20")),
+    *(Variant(f"{int(n):,} pairs", RING, "RING", n) for n in ("256", "1_024", "4_096")),
+    *(Variant(f"{n} passes", RING, "PASSES", n) for n in ("2", "20")),
     *(Variant(f"g = {g}", PRICED, "GROWS_WITH_CONTEXTS", g) for g in ("0.3", "3.0")),
     Variant("h = 100", PRICED, "KNOWN_PLAYS_WITH_CONTEXTS", "100.0"),
     *(Variant(f"{a} (1 - 2 / d) plays ahead", PRICED, "AHEAD", a) for a in ("0.0", "4.0")),
