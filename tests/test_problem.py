@@ -66,7 +66,8 @@ def test_arrays_are_copies_that_cannot_be_written():
 def test_toml_gives_back_the_same_problem(arms, plays, data):
     values = st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms))
     plays = min(plays, len(arms))
-    problem = Problem(arms, plays, weights=data.draw(values), floors=data.draw(values))
+    given = {"weights": data.draw(values), "floors": data.draw(values)}
+    problem = Problem(arms, plays, **given, allow_impossible=True)
     assert Problem.from_toml(problem.to_toml()) == problem
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.errors import EvenhandError as EvenhandError
     from evenhand.errors import FeedbackError as FeedbackError
     from evenhand.errors import InfeasibleFloors as InfeasibleFloors
+    from evenhand.errors import InfeasiblePromises as InfeasiblePromises
     from evenhand.errors import InputError as InputError
     from evenhand.errors import MissingExtra as MissingExtra
     from evenhand.errors import ServiceError as ServiceError
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from evenhand.policies import make_policy as make_policy
     from evenhand.policies import register_policy as register_policy
     from evenhand.problem import Problem as Problem
+    from evenhand.promises import Promise as Promise
     from evenhand.results import Anytime as Anytime
     from evenhand.results import Results as Results
     from evenhand.simulation import Geometric as Geometric
@@ -56,12 +58,13 @@ _NAMES = {
     "client": "AsyncClient Client",
     "environment": "Bernoulli Beta ByCategory Change DrawnContexts Environment LinearMean "
     "LogisticMean Recorded RecordedContexts",
-    "errors": "Certificate EvenhandError FeedbackError InfeasibleFloors InputError MissingExtra "
-    "ServiceError SnapshotError",
+    "errors": "Certificate EvenhandError FeedbackError InfeasibleFloors InfeasiblePromises "
+    "InputError MissingExtra ServiceError SnapshotError",
     "generate": "Generated random_environment",
     "optimum": "Optimum find_optimum",
     "policies": "Policy make_policy register_policy",
     "problem": "Problem",
+    "promises": "Promise",
     "results": "Anytime Results",
     "simulation": "Geometric simulate",
     "sweeps": "Grid SweepResults run_sweep",

@@ -6,7 +6,8 @@
     ├── InputError (also a ValueError)     something given breaks a stated rule
     │   ├── FeedbackError                  feedback that cannot belong to the decision it names
     │   └── SnapshotError                  a snapshot that is damaged or of another version
-    ├── InfeasibleFloors                   floors that no policy could keep, with the proof
+    ├── InfeasiblePromises                 promises that no policy could keep, with the proof
+    │   └── InfeasibleFloors               floors that no policy could keep
     ├── ServiceError                       the service refused, or could not be reached
     └── MissingExtra (also an ImportError) a feature whose optional packages are not installed
 
@@ -24,6 +25,7 @@ __all__ = [
     "EvenhandError",
     "FeedbackError",
     "InfeasibleFloors",
+    "InfeasiblePromises",
     "InputError",
     "MissingExtra",
     "ServiceError",
@@ -85,17 +87,57 @@ class ServiceError(EvenhandError):
 
 
 class Certificate(NamedTuple):
-    """Proof that floors cannot be kept: what some arms are promised, and what there is to give.
+    """Proof that promises cannot be kept: what some arms are promised, and what there is to give.
 
-    ``promised`` and ``possible`` are plays a round of all these arms together.
+    ``promised`` and ``possible`` are plays a round of all these arms together (or reward a round).
+    ``promises`` are the names of the promises that exclude each other, where there is more than
+    floors: any of them dropped, the others can be kept. ``weights`` are what each of those that
+    ask for more counts for in both numbers; 1 for all, as a rule.
     """
 
     arms: tuple[str, ...]
     promised: float
     possible: float
+    promises: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
 
 
-class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
+class InfeasiblePromises(EvenhandError):  # noqa: N818  (reads as what it is)
+    """Promises that no policy could keep.
+
+    Attributes
+    ----------
+    certificate
+        What excludes each other, how much is needed, and the most that can be given.
+    floor_headroom
+        The multiplier (below 1) to which all lower bounds would have to be scaled together.
+    """
+
+    def __init__(self, sentence: str, certificate: Certificate, floor_headroom: float) -> None:
+        self.certificate = certificate
+        self.floor_headroom = floor_headroom
+        super().__init__(sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InfeasiblePromises, (str(self), self.certificate, self.floor_headroom)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the error as plain data."""
+        certificate: dict[str, Any] = {
+            "arms": list(self.certificate.arms),
+            "promised": self.certificate.promised,
+            "possible": self.certificate.possible,
+        }
+        if self.certificate.promises:
+            certificate["promises"] = list(self.certificate.promises)
+        return {
+            "feasible": False,
+            "certificate": certificate,
+            "floor_headroom": self.floor_headroom,
+        }
+
+
+class InfeasibleFloors(InfeasiblePromises):
     """Floors that no policy could keep.
 
     Attributes
@@ -114,8 +156,6 @@ class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
         floor_headroom: float,
         too_high: Sequence[tuple[str, float, float]] = (),
     ) -> None:
-        self.certificate = certificate
-        self.floor_headroom = floor_headroom
         self.too_high = tuple(too_high)
         one = len(certificate.arms) == 1
         sentence = (
@@ -127,19 +167,10 @@ class InfeasibleFloors(EvenhandError):  # noqa: N818  (reads as what it is)
             sentence += (
                 f" The floor of arm {arm!r}, {floor:.6g}, exceeds its availability, {awake:.6g}."
             )
-        super().__init__(sentence)
+        super().__init__(sentence, certificate, floor_headroom)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the error as plain data."""
-        return {
-            "feasible": False,
-            "certificate": {
-                "arms": list(self.certificate.arms),
-                "promised": self.certificate.promised,
-                "possible": self.certificate.possible,
-            },
-            "floor_headroom": self.floor_headroom,
-        }
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InfeasibleFloors, (self.certificate, self.floor_headroom, self.too_high)
 
 
 _FEW = 5

@@ -1,15 +1,16 @@
-"""What a learner may know: the arms, how many may be played, their weights and floors."""
+"""What a learner may know: the arms, how many may be played, their weights, and the promises."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from evenhand.conflicts import check_possible
 from evenhand.core.arrays import Floats, frozen
 from evenhand.core.checks import (
     WEIGHT,
@@ -18,6 +19,7 @@ from evenhand.core.checks import (
     check_names,
     check_number,
     check_per_arm,
+    check_tables,
     check_whole,
     fail,
 )
@@ -26,6 +28,7 @@ from evenhand.core.state import ProblemArrays, State
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 from evenhand.features import Features
+from evenhand.promises import Promise, Rows, check_promises, rows_of
 
 __all__ = ["Problem"]
 
@@ -54,6 +57,18 @@ class Problem:
     priors
         What is known of rewards before the first one: a mapping from names to ``(mean, count)``,
         as if so many rewards of that mean had been seen.
+    ceilings
+        The most that an arm may be played, as a fraction of rounds in [0, 1]; 1 is no ceiling.
+    promises
+        What is promised beyond that: a list of :class:`~evenhand.Promise`.
+    allow_impossible
+        Whether promises may be made that do not fit even if all arms are always awake. What is
+        missing is shared then; otherwise they are refused.
+
+    Raises
+    ------
+    InfeasiblePromises
+        If the promises do not fit even if all arms are always awake, with the certificate.
 
     Examples
     --------
@@ -67,6 +82,13 @@ class Problem:
     >>> personal = Problem(["news", "arts"], plays=1, features={"age": (0, 100)})
     >>> personal.features.encode({"age": 75})
     array([1. , 0.5])
+    >>> local = Promise(["farm", "dairy"], at_least=0.4, name="local")
+    >>> Problem(["farm", "dairy", "mall"], plays=1, ceilings={"farm": 0.2, "dairy": 0.15},
+    ...         promises=[local])
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InfeasiblePromises: The promises cannot all be kept: 'local' needs 0.4 plays
+    a round, but its arms may have at most 0.35: 'farm' at most 0.2, 'dairy' at most 0.15.
     """
 
     arms: tuple[str, ...]
@@ -75,6 +97,9 @@ class Problem:
     floors: Floats
     features: Features
     priors: dict[str, tuple[float, float]]
+    ceilings: Floats
+    promises: tuple[Promise, ...]
+    allow_impossible: bool
 
     def __init__(
         self,
@@ -84,6 +109,10 @@ class Problem:
         floors: object = 0.0,
         features: object = (),
         priors: object = (),
+        ceilings: object = 1.0,
+        promises: object = (),
+        *,
+        allow_impossible: bool = False,
     ) -> None:
         if isinstance(arms, Integral):
             arms = [str(1 + i) for i in range(check_whole("arms", arms, least=1))]
@@ -101,6 +130,25 @@ class Problem:
         declared = features if isinstance(features, Features) else Features(features)
         object.__setattr__(self, "features", declared)
         object.__setattr__(self, "priors", _check_priors(arms, priors))
+        object.__setattr__(self, "ceilings", check_per_arm("ceiling", arms, ceilings, missing=1.0))
+        object.__setattr__(self, "promises", check_promises(arms, promises))
+        if not isinstance(allow_impossible, bool):
+            fail("allow_impossible", "true or false", allow_impossible)
+        object.__setattr__(self, "allow_impossible", allow_impossible)
+        for i in np.flatnonzero(self.ceilings < self.floors).tolist():
+            rule = f"at least its floor, {self.floors[i]:g}"
+            fail(f"ceiling of arm {arms[i]!r}", rule, float(self.ceilings[i]))
+        if not allow_impossible:
+            self.check_possible()
+
+    def check_possible(self) -> None:
+        """Raise InfeasiblePromises if promises do not fit even if all arms are always awake."""
+        check_possible(self.arms, self.plays, self.weights, self.floors, self.rows)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Everything that is promised beyond the floors, one row for each side of a promise."""
+        return rows_of(self.arms, self.ceilings, self.promises)
 
     @classmethod
     def of_arms_left(
@@ -111,32 +159,55 @@ class Problem:
         floors: object,
         features: object = (),
         priors: object = (),
+        ceilings: object = 1.0,
+        promises: object = (),
+        allow_impossible: bool = False,
     ) -> Problem:
         """Return the problem of the arms that take part now: as others retired, maybe fewer.
+
+        Whether all promises can still be kept is not checked.
 
         >>> Problem.of_arms_left(("news",), 2, 1.0, 0.0).plays
         2
         """
         plays = check_whole("plays", plays, least=1)
-        problem = cls(arms, min(plays, len(arms)), weights, floors, features, priors)
+        given = weights, floors, features, priors, ceilings, promises
+        problem = cls(arms, min(plays, len(arms)), *given, allow_impossible=True)
         object.__setattr__(problem, "plays", plays)
+        object.__setattr__(problem, "allow_impossible", allow_impossible)
         return problem
 
-    def with_arms(
-        self,
-        arms: Sequence[str],
-        weights: object,
-        floors: object,
-        priors: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-    ) -> Problem:
-        """Return the problem with other arms; those that stay keep their priors.
+    def with_arms(self, arms: Sequence[str], **changes: Any) -> Problem:
+        """Return the problem with other arms, and with other ``weights``, ``floors`` and so on.
 
-        >>> Problem(["a", "b"], plays=1).with_arms(["b"], 2.0, 0.0).weights
+        Those that stay keep their priors, and promises the arms that stay; ``priors`` are added.
+
+        >>> Problem(["a", "b"], plays=1).with_arms(["b"], weights=2.0, floors=0.0).weights
         array([2.])
         """
-        known = {**self.priors, **priors}
-        kept = {arm: known[arm] for arm in arms if arm in known}
-        return self.of_arms_left(arms, self.plays, weights, floors, self.features, kept)
+        known = {**self.priors, **changes.pop("priors", {})}
+        left = (promise.with_arms(arms) for promise in changes.pop("promises", self.promises))
+        columns: dict[str, Any] = {
+            "weights": self.weights,
+            "floors": self.floors,
+            "ceilings": self.ceilings,
+        }
+        if tuple(arms) != self.arms:
+            there = set(arms)
+            columns = {
+                name: {arm: x for arm, x in self.by_arm(column).items() if arm in there}
+                for name, column in columns.items()
+            }
+        given = {
+            "plays": self.plays,
+            **columns,
+            "features": self.features,
+            **changes,
+            "priors": {arm: known[arm] for arm in arms if arm in known},
+            "promises": [promise for promise in left if promise is not None],
+            "allow_impossible": self.allow_impossible,
+        }
+        return self.of_arms_left(arms, **given)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -147,6 +218,9 @@ class Problem:
             and np.array_equal(self.floors, other.floors)
             and self.features == other.features
             and self.priors == other.priors
+            and np.array_equal(self.ceilings, other.ceilings)
+            and self.promises == other.promises
+            and self.allow_impossible == other.allow_impossible
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -154,7 +228,8 @@ class Problem:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by construction: arrays that are unpickled would no longer be read-only."""
         given = self.arms, self.plays, self.weights, self.floors, self.features, self.priors
-        return Problem.of_arms_left, given
+        beyond = self.ceilings, self.promises, self.allow_impossible
+        return Problem.of_arms_left, (*given, *beyond)
 
     def first_state(self) -> State:
         """Return what happened before the first round: nothing, but what the priors stand for.
@@ -190,9 +265,9 @@ class Problem:
 
     @classmethod
     def from_toml(cls, text: str) -> Problem:
-        """Read ``plays``, ``[features]`` and the ``[[arms]]`` tables of a TOML text.
+        """Read ``plays``, ``[features]``, ``[[arms]]`` and ``[[promises]]`` of a TOML text.
 
-        An arm has a name, and may have a floor, a weight and a prior.
+        An arm has a name, and may have a floor, a ceiling, a weight and a prior.
         """
         table = parse_toml(text)
         return cls.from_arms(table, arm_tables(table, ARM_KEYS))
@@ -209,12 +284,19 @@ class Problem:
             floors=[arm.get("floor", 0.0) for arm in arms],
             features=table.get("features", {}),
             priors={arm["name"]: arm["prior"] for arm in arms if "prior" in arm},
+            ceilings=[arm.get("ceiling", 1.0) for arm in arms],
+            promises=check_tables("promises", table.get("promises", [])),
+            allow_impossible=table.get("allow_impossible", False),
         )
 
     def to_toml(self) -> str:
         """Write the problem so that :meth:`from_toml` gives it back exactly."""
-        lines = [f"plays = {self.plays}", *self.features.to_toml()]
-        for arm, weight, floor in zip(self.arms, self.weights, self.floors, strict=True):
+        lines = [f"plays = {self.plays}"]
+        if self.allow_impossible:
+            lines.append("allow_impossible = true")
+        lines += self.features.to_toml()
+        columns = self.arms, self.weights, self.floors, self.ceilings
+        for arm, weight, floor, ceiling in zip(*columns, strict=True):
             lines += [
                 "",
                 "[[arms]]",
@@ -222,8 +304,12 @@ class Problem:
                 f"floor = {float(floor)!r}",
                 f"weight = {float(weight)!r}",
             ]
+            if ceiling < 1.0:
+                lines.append(f"ceiling = {float(ceiling)!r}")
             if arm in self.priors:
                 lines.append(f"prior = {list(self.priors[arm])!r}")
+        for promise in self.promises:
+            lines += promise.to_toml()
         return "\n".join(lines) + "\n"
 
 

@@ -317,7 +317,8 @@ def test_reading_draws_no_random_numbers():
 
 
 def test_an_agent_tells_how_much_of_the_floors_looks_attainable():
-    agent = Agent(Problem(["a", "b"], plays=1, floors=[0.9, 0.6]), "tscsf-b", seed=2)
+    problem = Problem(["a", "b"], plays=1, floors=[0.9, 0.6], allow_impossible=True)
+    agent = Agent(problem, "tscsf-b", seed=2)
     assert agent.targets() == {"a": 0.9, "b": 0.6}
     agent.ask()
     assert agent.targets() == pytest.approx({"a": 0.6, "b": 0.4})

@@ -49,7 +49,8 @@ def recount(decisions, floors, surplus):
 def test_what_is_cancelled_counts_as_never_made(surplus, asked, data):
     floors = [0.55, 0.3, 0.2, 0.05]
     policy = make_policy("tscsf-b", surplus=surplus, eta=2)
-    agent = Agent(Problem(4, plays=1, floors=floors), policy, seed=3)
+    problem = Problem(4, plays=1, floors=floors, allow_impossible=True)
+    agent = Agent(problem, policy, seed=3)
     made = {}
     for here in asked:
         decision = agent.ask(sorted(here))

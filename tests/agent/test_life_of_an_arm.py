@@ -67,7 +67,8 @@ def test_a_pause_counts_neither_for_the_rate_nor_for_the_awake_rate(half_life):
 
 
 def test_what_others_may_have_grows_while_an_arm_rests():
-    agent = Agent(Problem(["a", "b"], plays=1, floors=[0.6, 0.6]), seed=1)
+    problem = Problem(["a", "b"], plays=1, floors=0.6, allow_impossible=True)
+    agent = Agent(problem, seed=1)
     play(agent, 40)
     before = agent.targets()["b"]
     assert before < 0.6

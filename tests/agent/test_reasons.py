@@ -238,7 +238,8 @@ def test_ties_far_from_nothing_are_shared_like_any_other():
 @pytest.mark.parametrize(("arms", "plays"), [(3, 1), (3, 2), (4, 3)])
 def test_debts_above_large_weights_are_shared_like_any_other(arms, plays, weight):
     floors, weights = [0.5] * arms + [0.0], [1.0] * arms + [weight]
-    agent = Agent(Problem(arms + 1, plays, floors=floors, weights=weights), "fair-learn", seed=1)
+    problem = Problem(arms + 1, plays, weights, floors, allow_impossible=True)
+    agent = Agent(problem, "fair-learn", seed=1)
     agent.ask([arms])
     found = [reason.probability for reason in agent.ask(explain=True).reasons]
     assert found == pytest.approx([plays / arms] * arms + [0.0], abs=1e-6)

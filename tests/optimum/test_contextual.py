@@ -55,7 +55,8 @@ def random_world(seed):
     awake = [ByCategory("evening", {"yes": rng.random(), "no": 1.0}), *rng.random(arms - 1)]
     floors = rng.random(arms) * rng.uniform(0.2, 1.2) * plays / arms
     weights = rng.uniform(0.5, 2.0, arms)
-    problem = Problem(arms, min(plays, arms), weights, floors, FEATURES)
+    given = weights, floors, FEATURES
+    problem = Problem(arms, min(plays, arms), *given, allow_impossible=True)
     contexts = DrawnContexts({"evening": rng.random(), "land": rng.dirichlet(np.ones(3)).tolist()})
     return Environment(problem, means, awake, contexts=contexts)
 

@@ -46,7 +46,7 @@ def test_a_joint_table():
 
 
 def test_infeasible_floors_have_no_optimal_policy(setting_1):
-    environment = Environment(Problem(2, plays=1, floors=0.6), 0.5, 1.0)
+    environment = Environment(Problem(2, plays=1, floors=0.6, allow_impossible=True), 0.5)
     with pytest.raises(InfeasibleFloors):
         simulate(environment, ["opt-f"], horizon=10)
     results = simulate(environment, ["tscsf-b"], horizon=10)

@@ -20,6 +20,7 @@ from tests.sweeps.conftest import FILE, with_a_deadly_one
 TOO_MUCH = """
 [[instances]]
 name = "too much"
+allow_impossible = true
 plays = 1
 arms = [
     { name = "a", floor = 0.9, mean = 0.5, availability = 0.9 },

@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.core.checks import check_known
 from evenhand.errors import InputError
 
-ARM_KEYS = ("name", "floor", "weight", "prior")
+ARM_KEYS = ("name", "floor", "ceiling", "weight", "prior")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from evenhand.rewards import Bernoulli, Beta, Recorded, Rewards
 ENVIRONMENT_KEYS = (
     "plays",
     "arms",
+    "promises",
+    "allow_impossible",
     "features",
     "contexts",
     "availability",

@@ -63,6 +63,8 @@ def describe_environment(environment: Environment) -> dict[str, Any]:
         "floor": problem.floors.tolist(),
         "weight": problem.weights.tolist(),
     }
+    if (problem.ceilings < 1.0).any():
+        columns["ceiling"] = problem.ceilings.tolist()
     features, arrays = problem.features, environment.contextual
     if not isinstance(environment.rewards, Recorded):
         columns["mean"] = environment.payoffs.means.tolist()
@@ -79,6 +81,7 @@ def describe_environment(environment: Environment) -> dict[str, Any]:
         "plays": problem.plays,
         **({"features": features.plain(), "contexts": _contexts(environment)} if features else {}),
         "arms": [_with_prior(dict(zip(columns, line, strict=True)), problem) for line in lines],
+        **_promises(problem),
         **_availability(environment),
         **_rewards(environment),
         **_changes(environment),
@@ -127,6 +130,16 @@ def _numbers(given: Any) -> object:
     if isinstance(given, list | tuple):
         return [float(value) for value in given]
     return given if isinstance(given, str) else float(given)
+
+
+def _promises(problem: Problem) -> dict[str, Any]:
+    """Return what is promised beyond floors and ceilings, if anything is."""
+    found: dict[str, Any] = {}
+    if problem.promises:
+        found["promises"] = [promise.plain() for promise in problem.promises]
+    if problem.allow_impossible:
+        found["allow_impossible"] = True
+    return found
 
 
 def _with_prior(arm: dict[str, Any], problem: Problem) -> dict[str, Any]:

@@ -129,9 +129,9 @@ def with_arms(
     before = table.problem
     problem = before.with_arms(
         (*before.arms, *names),
-        np.append(before.weights, check_per_arm("weight", names, weight, WEIGHT)),
-        np.append(before.floors, check_per_arm("floor", names, floor)),
-        {} if prior is None else {name: Problem.check_prior(name, prior) for name in names},
+        weights=np.append(before.weights, check_per_arm("weight", names, weight, WEIGHT)),
+        floors=np.append(before.floors, check_per_arm("floor", names, floor)),
+        priors={} if prior is None else {name: Problem.check_prior(name, prior) for name in names},
     )
     kept = kept_arms(before.arms, problem.arms)
     fresh = kept < 0
@@ -147,8 +147,9 @@ def with_plays(table: ArmTable, plays: int) -> ArmTable:
     before = table.problem
     if plays == table.problem.plays:
         return table
-    given = before.weights, before.floors, before.features, before.priors
-    problem = Problem(before.arms, plays, *given)
+    if plays > len(before.arms):
+        fail("plays", f"at most the number of arms, {len(before.arms)}", plays)
+    problem = before.with_arms(before.arms, plays=plays)
     return make_table(problem, table.arrays, table.clock, table.position)
 
 
@@ -159,7 +160,8 @@ def without_arms(table: ArmTable, names: Sequence[str]) -> ArmTable:
     if not left.size:
         fail("the arm to retire", "one of several", before.arms[0])
     names = [before.arms[i] for i in left]
-    problem = before.with_arms(names, before.weights[left], before.floors[left])
+    columns = {name: getattr(before, name)[left] for name in ("weights", "floors", "ceilings")}
+    problem = before.with_arms(names, **columns)
     return make_table(problem, carried(table.arrays, left), carried(table.clock, left))
 
 
@@ -182,7 +184,7 @@ def with_values(
         floors[indices] = check_per_arm("floor", names, floor)
     if weight is not None:
         weights[indices] = check_per_arm("weight", names, weight, WEIGHT)
-    problem = before.with_arms(before.arms, weights, floors)
+    problem = before.with_arms(before.arms, weights=weights, floors=floors)
     arrays, clock = table.arrays, table.clock
     other = (floors != before.floors) & ~arrays.paused
     due = np.where(other, plays_due(arrays, slice(None), rounds), clock.due)

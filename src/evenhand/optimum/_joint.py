@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.arrays import Floats, Integers, Masks
+from evenhand.core.arrays import Floats, Integers, Masks, frozen
 from evenhand.errors import EvenhandError
 from evenhand.optimum._growing import SMALLEST_ENTRY, GrowingProgram, ProgramSolution
 
@@ -28,6 +28,7 @@ SMOOTHING = 0.7
 # What missing a floor costs: prices need never exceed the largest value (along a chain of arms that
 # take each other's places values cancel), so a little more than that keeps every floor.
 PENALTY = 1.25
+NO_ENTRIES = frozen(np.empty(0))
 
 
 class Table(NamedTuple):
@@ -53,6 +54,8 @@ class Solution(NamedTuple):
     multipliers: Floats
     choices: NDArray[Any]
     weights: Floats
+    entries: Floats
+    used: tuple[Choice, ...]
 
 
 def distinct(members: Masks, probabilities: Floats, plays: int) -> Table:
@@ -86,12 +89,15 @@ def rates_of(table: Table, order: Integers) -> Floats:
 class Choice(NamedTuple):
     """What some multipliers choose: the value per round and the rates, and how it is done.
 
-    ``how`` is a priority order, or the prices that are added to values.
+    ``how`` is a priority order, or the prices that are added to values. ``entries`` are what the
+    rows of a program have of it, if these are not the rates, and ``earned`` each arm's reward.
     """
 
     how: NDArray[Any]
     value: float
     rates: Floats
+    entries: Floats = NO_ENTRIES
+    earned: Floats = NO_ENTRIES
 
 
 Chooser: TypeAlias = Callable[[Floats], Choice]
@@ -166,7 +172,7 @@ def maximise(
     def limit(prices: Floats, choice: Choice) -> float:
         return choice.value + float(prices @ (choice.rates - floors))
 
-    return _grow(begin, Growth(choose, add, solve, limit), gap)
+    return grow(begin, Growth(choose, add, solve, limit), gap)
 
 
 def widest_mixture(table: Table, floors: Floats) -> Solution:
@@ -203,7 +209,7 @@ def widen(choose: Chooser, own: Floats, floors: Floats) -> Solution:
     def limit(burden: Floats, choice: Choice) -> float:
         return float(burden @ choice.rates)
 
-    return _grow([choose(shares)], Growth(choose, add, solve, limit), GAP)
+    return grow([choose(shares)], Growth(choose, add, solve, limit), GAP)
 
 
 class Choices:
@@ -222,15 +228,14 @@ class Choices:
             self._growth.add(choice)
         return new
 
-    def mixed(self, weights: Floats) -> tuple[Floats, NDArray[Any], Floats]:
-        """Return the rates of a mixture, the choices that it has, and their shares."""
+    def mixed(self, weights: Floats) -> tuple[tuple[Choice, ...], Floats]:
+        """Return the choices that a mixture has, and their shares."""
         used, found = np.flatnonzero(weights > 0.0), list(self._found.values())
         shares: Floats = weights[used] / weights[used].sum()
-        rates: Floats = shares @ np.array([found[i].rates for i in used])
-        return rates, np.array([found[i].how for i in used]), shares
+        return tuple(found[i] for i in used), shares
 
 
-def _grow(begin: Sequence[Choice], growth: Growth, gap: float) -> Solution:
+def grow(begin: Sequence[Choice], growth: Growth, gap: float) -> Solution:
     """Add choices until the duality gap closes.
 
     The next one is looked for between the program's multipliers and the best ones so far: those
@@ -260,5 +265,9 @@ def _grow(begin: Sequence[Choice], growth: Growth, gap: float) -> Solution:
             f"the optimum of the table of awake sets could not be found: {value:.12g} can be had, "
             f"but the most is proved to be {bound:.12g} only, after {steps:,} steps"
         )
-    rates, kept, shares = choices.mixed(weights)
-    return Solution(value, bound, rates, best, kept, shares)
+    used, shares = choices.mixed(weights)
+    rates, entries = (
+        shares @ np.array(part) for part in zip(*((c.rates, c.entries) for c in used), strict=True)
+    )
+    kept = np.array([choice.how for choice in used])
+    return Solution(value, bound, rates, best, kept, shares, entries, used)

@@ -13,88 +13,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.nature import Awake
+from evenhand.optimum._context_rows import Rows, merged, row_rates
 from evenhand.optimum._joint import GAP, PENALTY, Choice, Solution, maximise, widen
+from evenhand.optimum._natures import ContextRows, Scores
+from evenhand.optimum.promised import Promised, check_kept, limits_of, solve_promised
+from evenhand.optimum.result import Limits, Optimum
 from evenhand.optimum.solver import (
     ROUNDING,
-    Optimum,
     check_awake,
     infeasible,
     kept_floors,
     worst_level,
 )
+from evenhand.promises import AT_LEAST
+from evenhand.promises import Rows as PromisedRows
 
 # The gap of a sample is far below its standard error.
 SAMPLE_GAP = 1e-6
 FEW_ROWS = 1_000
-# Another one than that of contexts: both drawn from the same numbers would depend on each other.
-SETS_SEED = 2
-
-
-class Rows(NamedTuple):
-    """Possible rounds, a row each: probability, weighted means, and awake probabilities."""
-
-    probabilities: Floats
-    values: Floats
-    awake: Floats
-    plays: int
-    exact: bool
-
-    @property
-    def availability(self) -> Floats:
-        """How often each arm is awake."""
-        rates: Floats = self.probabilities @ self.awake
-        return rates
-
-
-def cross(
-    probabilities: Floats, values: Floats, awake: Awake, plays: int, sample: int, exact: bool
-) -> Rows:
-    """Return every context with every awake set of a table; a sample of pairs if they are many.
-
-    >>> sets = Awake(members=np.eye(2, dtype=bool), set_probabilities=np.array([0.25, 0.75]))
-    >>> cross(np.ones(1), np.ones((1, 2)), sets, 1, sample=10, exact=True).probabilities
-    array([0.75, 0.25])
-    """
-    members, inverse = np.unique(awake.members, axis=0, return_inverse=True)
-    chances: Floats = np.bincount(inverse.ravel(), awake.set_probabilities).astype(np.float64)
-    contexts, sets = len(probabilities), len(members)
-    if contexts * sets <= max(sample, contexts):
-        first, second = np.divmod(np.arange(contexts * sets), sets)
-        both = probabilities[first] * chances[second]
-        return Rows(both, values[first], members[second].astype(float), plays, exact)
-    rng, count = np.random.default_rng(SETS_SEED), max(sample, contexts)
-    first = rng.choice(contexts, count, p=probabilities) if exact else np.arange(count) % contexts
-    second = rng.choice(sets, count, p=chances / chances.sum())
-    equal = np.full(count, 1.0 / count)
-    return Rows(equal, values[first], members[second].astype(float), plays, exact=False)
-
-
-def row_rates(rows: Rows, scores: Floats) -> Floats:
-    """Return each arm's rate in every row, if arms go first by their scores in that row.
-
-    >>> rows = Rows(np.ones(1), np.ones((1, 2)), np.array([[0.5, 0.8]]), 1, exact=True)
-    >>> row_rates(rows, np.array([[0.0, 1.0]]))
-    array([[0.1, 0.8]])
-    """
-    order = np.argsort(-scores, axis=1, kind="stable")
-    awake, rates = np.take_along_axis(rows.awake, order, axis=1), np.empty_like(scores)
-    # counts[c] is the probability that c of the arms before are awake, for c below the plays.
-    counts = np.zeros((rows.plays, len(scores)))
-    counts[0] = 1.0
-    for rank in range(scores.shape[1]):
-        rates[:, rank] = awake[:, rank] * counts.sum(axis=0)
-        moved = counts * awake[:, rank]
-        counts -= moved
-        counts[1:] += moved[:-1]
-    found = np.empty_like(rates)
-    np.put_along_axis(found, order, rates, axis=1)
-    return found
+# By less than this part of the lower bounds a sample may be unable to keep them by chance.
+NOISE = 0.02
 
 
 def solve_rows(rows: Rows, waking: Rows, floors: Floats, arms: tuple[str, ...]) -> Optimum:
@@ -107,11 +51,10 @@ def solve_rows(rows: Rows, waking: Rows, floors: Floats, arms: tuple[str, ...]) 
     scaled = rows._replace(values=rows.values / scale)
     room, kept, start = _fitting(waking, floors, arms)
     best = _best(scaled, kept, start)
-    prices, own = best.multipliers, waking.availability
+    prices = best.multipliers
     chosen = row_rates(scaled, scaled.values + prices)
     duals = ((scaled.values + prices) * chosen).sum(axis=1) - float(prices @ kept)
     error = 0.0 if rows.exact else float(np.std(duals, ddof=1)) / math.sqrt(len(duals))
-    common = widen(_priority(waking), own, np.ones(own.size)).value if own.all() else 0.0
     return Optimum(
         arms,
         floors,
@@ -120,10 +63,54 @@ def solve_rows(rows: Rows, waking: Rows, floors: Floats, arms: tuple[str, ...]) 
         bound=best.bound * scale,
         rates=best.rates,
         prices=prices * scale,
-        floor_headroom=room,
-        largest_common_floor=common,
+        limits=partial(_limits, room, waking),
         standard_error=error * scale,
     )
+
+
+def solve_promised_rows(
+    rows: Rows, waking: Rows, floors: Floats, promised: PromisedRows, arms: tuple[str, ...]
+) -> Optimum:
+    """Return the optimum with promises beyond floors, or raise the certificate.
+
+    Of a sample of contexts, promises of plays are checked on ``waking``, which is exact. Lower
+    bounds that the sample misses by little are lowered to what it can keep.
+    """
+    nature = ContextRows(rows)
+    if rows.exact:
+        return solve_promised(Promised(nature, floors, promised, arms))
+    plays = promised.take(~promised.reward)
+    check_kept(Promised(ContextRows(waking), floors, plays, arms))
+    given = Promised(nature, floors, promised, arms)
+    room = limits_of(given).floor_headroom
+    if 1.0 - NOISE < room < 1.0:
+        lower = promised.bound * np.where(promised.sign == AT_LEAST, room, 1.0)
+        given = given._replace(floors=floors * room, rows=promised._replace(bound=lower))
+    best = solve_promised(given, SAMPLE_GAP)
+    return replace(best, floors=floors, standard_error=_promised_error(given, best))
+
+
+def _promised_error(given: Promised, best: Optimum) -> float:
+    """Return the standard error of an optimum on a sample: that of its dual value."""
+    nature = given.nature
+    assert isinstance(nature, ContextRows)
+    sides = {one.name: one.price for one in best.promises}
+    rows = given.rows
+    # The sides of a promise differ in sign alone, so that their prices are one number.
+    first = [index for index, name in enumerate(rows.names) if name not in rows.names[:index]]
+    prices = np.array([sides[rows.names[index]] for index in first])
+    members, reward = rows.members[first], rows.reward[first][:, None]
+    offsets = best.prices + prices @ np.where(reward, 0.0, members)
+    slopes = prices @ np.where(reward, members, 0.0)
+    scores = Scores(offsets, slopes)
+    duals = (np.maximum(nature.scores(scores), 0.0) * nature.by_row(scores)).sum(axis=1)
+    return float(np.std(duals, ddof=1)) / math.sqrt(len(duals))
+
+
+def _limits(room: float, waking: Rows) -> Limits:
+    own = waking.availability
+    common = widen(_priority(waking), own, np.ones(own.size)).value if own.all() else 0.0
+    return Limits(room, common)
 
 
 def choose(rows: Rows, prices: Floats) -> Choice:
@@ -188,10 +175,3 @@ def _priority(rows: Rows) -> Callable[[Floats], Choice]:
         return Choice(burden, 0.0, rows.probabilities @ rates)
 
     return follow
-
-
-def merged(rows: Rows) -> Rows:
-    """Return rows of different awake probabilities: whether floors fit depends on nothing else."""
-    awake, inverse = np.unique(rows.awake, axis=0, return_inverse=True)
-    together: Floats = np.bincount(inverse.ravel(), rows.probabilities).astype(np.float64)
-    return rows._replace(probabilities=together, values=np.zeros_like(awake), awake=awake)

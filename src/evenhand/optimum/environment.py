@@ -10,9 +10,12 @@ from evenhand.availability import Trace
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import fail
 from evenhand.environment import Environment
-from evenhand.errors import InfeasibleFloors, InputError
-from evenhand.optimum.contextual import SETS_SEED, Rows, cross, merged, solve_rows
-from evenhand.optimum.solver import Optimum, solve
+from evenhand.errors import InfeasiblePromises, InputError
+from evenhand.optimum._context_rows import SETS_SEED, Rows, cross, merged
+from evenhand.optimum.contextual import solve_promised_rows, solve_rows
+from evenhand.optimum.result import Optimum
+from evenhand.optimum.solver import solve
+from evenhand.promises import Rows as PromisedRows
 from evenhand.responses import means_in
 
 
@@ -20,7 +23,8 @@ def find_optimum(environment: Environment) -> Optimum:
     """Return the exact optimum of an environment, with prices, rates and headroom.
 
     Independent availability takes O(N m log N); a joint table, and the sets that a trace holds, a
-    linear program. The same on plain arrays is :func:`evenhand.optimum.solver`.
+    linear program, and so do promises beyond floors. The same on plain arrays is
+    :func:`evenhand.optimum.solver`.
 
     With contexts it is exact for few combinations of categories, and for recorded contexts up to
     the size of the sample. For others it is that of a sample of contexts, whose size the contexts
@@ -30,8 +34,8 @@ def find_optimum(environment: Environment) -> Optimum:
 
     Raises
     ------
-    InfeasibleFloors
-        If no policy could keep the floors, with the certificate.
+    InfeasiblePromises
+        If no policy could keep the promises, with the certificate.
 
     Examples
     --------
@@ -54,14 +58,21 @@ def find_optimum(environment: Environment) -> Optimum:
         fail("environment", rule, environment)
     if environment.changes:
         raise InputError("an environment that changes has an optimum for each of its segments only")
-    return _solve(environment, environment.problem.floors)
+    problem = environment.problem
+    return _solve(environment, problem.floors, problem.rows if problem.rows.size else None)
 
 
-def _solve(environment: Environment, floors: Floats) -> Optimum:
+def _solve(
+    environment: Environment, floors: Floats, promised: PromisedRows | None = None
+) -> Optimum:
     problem, plays = environment.problem, environment.problem.plays
     if environment.contexts is not None:
-        return solve_rows(rows_of(environment), waking_of(environment), floors, problem.arms)
-    return solve(environment.payoffs.values, floors, plays, environment.awake, problem.arms)
+        waking, rows = waking_of(environment), rows_of(environment)
+        if promised is not None:
+            return solve_promised_rows(rows, waking, floors, promised, problem.arms)
+        return solve_rows(rows, waking, floors, problem.arms)
+    given = environment.payoffs.values, floors, plays, environment.awake, problem.arms
+    return solve(*given, rows=promised)
 
 
 def rows_of(environment: Environment) -> Rows:
@@ -132,7 +143,7 @@ def find_best(environment: Environment) -> Best:
     """Return what regret is measured against, also where no policy could keep the floors."""
     try:
         best = find_optimum(environment)
-    except InfeasibleFloors:
+    except InfeasiblePromises:
         free = _solve(environment, np.zeros(environment.problem.floors.size))
         return Best(None, free.without_floors)
     return Best(best.with_floors, best.without_floors, best.standard_error)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,69 +13,16 @@ from evenhand.core.jit import LARGE, Maker, maker
 from evenhand.core.nature import Awake
 from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.optimum._joint import Table, best_mixture, distinct, rates_of, widest_mixture
+from evenhand.optimum._natures import nature_of
 from evenhand.optimum.feasibility import headroom, worst_prefix
 from evenhand.optimum.independent import descending, solve_independent, unbound_value
 from evenhand.optimum.mixture import Block, Mixture, as_mixture, independent_blocks
+from evenhand.optimum.promised import Outcome, Promised, best_promised, solve_promised
+from evenhand.optimum.rates import solve_rates
+from evenhand.optimum.result import Limits, Optimum
+from evenhand.promises import Rows
 
 ROUNDING = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The best stationary policies that know everything, with and without the floors.
-
-    Attributes
-    ----------
-    with_floors, without_floors
-        Their rewards per round: Opt-F and Opt-NF.
-    bound
-        The dual value: no policy that keeps the floors can exceed it. Equals ``with_floors`` but
-        for rounding, which is ``gap``.
-    rates, prices
-        Each arm's optimal rate, and the reward per round that a unit of its floor costs.
-    floor_headroom
-        The multiplier to which all floors could be scaled together; infinite without floors.
-    largest_common_floor
-        The largest floor that all arms could have at once.
-    standard_error
-        That of ``with_floors``, where it was computed on a sample of contexts; 0 if it is exact.
-    """
-
-    arms: tuple[str, ...]
-    floors: Floats
-    with_floors: float
-    without_floors: float
-    bound: float
-    rates: Floats
-    prices: Floats
-    floor_headroom: float
-    largest_common_floor: float
-    standard_error: float = 0.0
-
-    @property
-    def gap(self) -> float:
-        """How much more reward per round than ``with_floors`` is not ruled out: rounding."""
-        return self.bound - self.with_floors
-
-    @property
-    def price_of_fairness(self) -> float:
-        """What all floors together cost, in reward per round."""
-        return max(self.without_floors - self.with_floors, 0.0)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the optimum as plain data."""
-        return {
-            "feasible": True,
-            "with_floors": self.with_floors,
-            "without_floors": self.without_floors,
-            "price_of_fairness": self.price_of_fairness,
-            "rates": dict(zip(self.arms, self.rates.tolist(), strict=True)),
-            "prices": dict(zip(self.arms, self.prices.tolist(), strict=True)),
-            "floor_headroom": self.floor_headroom,
-            "largest_common_floor": self.largest_common_floor,
-            "gap": self.gap,
-            "standard_error": self.standard_error,
-        }
 
 
 def solve(
@@ -86,15 +33,16 @@ def solve(
     arms: Sequence[str] | None = None,
     *,
     compiled: bool | None = None,
+    rows: Rows | None = None,
 ) -> Optimum:
     """Return the optimum for given values ``w_i u_i``, floors, plays and availability.
 
     Independent arms are solved by machine code if there are many of them, or if ``compiled`` says
-    so; the bits are the same.
+    so; the bits are the same. ``rows`` are what is promised beyond floors.
 
     Raises
     ------
-    InfeasibleFloors
+    InfeasiblePromises
         With the certificate; the arms are called by name, or by number if none are given.
 
     Examples
@@ -108,6 +56,10 @@ def solve(
     (1.038, 1.0484)
     """
     plays, labels = min(plays, values.size), _labels(values.size, arms)
+    if rows is not None and rows.size:
+        if awake.probabilities.size:
+            return solve_rates(values, floors, plays, awake.probabilities, labels, rows)
+        return solve_promised(Promised(nature_of(values, awake, plays), floors, rows, labels))
     if awake.probabilities.size:
         if compiled is None:
             compiled = values.size > LARGE
@@ -131,6 +83,14 @@ def solve_mixture(
     start = _start(table, floors, labels)
     solution = best_mixture(table, values, start.kept, start.orders)
     return as_mixture([Block(np.arange(values.size), solution.choices, solution.weights)])
+
+
+def solve_orders(
+    values: Floats, floors: Floats, plays: int, awake: Awake, arms: Sequence[str], rows: Rows
+) -> Outcome:
+    """Return the optimal policy with any promises: orders of arms, ended by -1, and weights."""
+    nature = nature_of(values, awake, min(plays, values.size))
+    return best_promised(Promised(nature, floors, rows, tuple(arms)))
 
 
 def _labels(count: int, arms: Sequence[str] | None) -> tuple[str, ...]:
@@ -187,7 +147,7 @@ def _solve_independent(
 ) -> Optimum:
     made = maker(compiled)
     room, kept = _fitting(floors, plays, probabilities, arms, made)
-    limit, free, solver = made(headroom), made(unbound_value), made(solve_independent)
+    free, solver = made(unbound_value), made(solve_independent)
     rates, prices, bound, _ = solver(values, kept, probabilities, plays)
     return Optimum(
         arms,
@@ -197,9 +157,13 @@ def _solve_independent(
         bound=float(bound),
         rates=rates,
         prices=prices,
-        floor_headroom=room,
-        largest_common_floor=float(limit(np.ones(values.size), probabilities, plays)),
+        limits=partial(_independent_limits, room, probabilities, plays, compiled),
     )
+
+
+def _independent_limits(room: float, probabilities: Floats, plays: int, compiled: bool) -> Limits:
+    every = maker(compiled)(headroom)(np.ones(probabilities.size), probabilities, plays)
+    return Limits(room, float(every))
 
 
 class Start(NamedTuple):
@@ -238,15 +202,14 @@ def _solve_joint(values: Floats, floors: Floats, table: Table, arms: tuple[str, 
         bound=best.bound,
         rates=best.rates,
         prices=best.multipliers,
-        floor_headroom=start.room,
-        largest_common_floor=_common_floor(table),
+        limits=partial(_table_limits, start.room, table),
     )
 
 
-def _common_floor(table: Table) -> float:
-    """Return the largest floor that all arms could have; 0 if one of them never wakes."""
+def _table_limits(room: float, table: Table) -> Limits:
+    """Return the largest floor that all arms could have, 0 if one of them never wakes."""
     own = table.availability
-    return widest_mixture(table, np.ones(own.size)).value if own.all() else 0.0
+    return Limits(room, widest_mixture(table, np.ones(own.size)).value if own.all() else 0.0)
 
 
 def worst_level(floors: Floats, order: Integers, rates: Floats) -> tuple[Integers, float, float]:

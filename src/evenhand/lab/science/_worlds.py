@@ -136,7 +136,7 @@ def tight(rng: Random, availability: Availability, arms: int, plays: int) -> Env
     awake = availability.arrays([str(1 + i) for i in range(arms)])
     floors = rng.uniform(size=arms) * (awake.set_probabilities @ awake.members)
     try:
-        problem = Problem(arms, plays, floors=floors)
+        problem = Problem(arms, plays, floors=floors, allow_impossible=True)
         room = find_optimum(Environment(problem, means, availability)).floor_headroom
     except InfeasibleFloors as error:
         room = error.floor_headroom

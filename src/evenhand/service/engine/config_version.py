@@ -129,8 +129,12 @@ def first_config(body: BanditBody) -> ConfigVersion:
     for arm in body.arms:
         if arm.name in DOTS:
             fail("name of an arm", "a name other than '.' and '..'", arm.name)
-    problem = Problem(
-        [arm.name for arm in body.arms],
+    names = [arm.name for arm in body.arms]
+    if body.plays > len(names):
+        fail("plays", f"at most the number of arms, {len(names)}", body.plays)
+    # Floors that do not fit are warned of while the bandit is served.
+    problem = Problem.of_arms_left(
+        names,
         body.plays,
         [arm.weight for arm in body.arms],
         [arm.floor for arm in body.arms],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.nature import Awake
 from evenhand.errors import InfeasibleFloors
-from evenhand.optimum.solver import Optimum, solve
+from evenhand.optimum.result import Limits, Optimum
+from evenhand.optimum.solver import solve
 from evenhand.service.problems import not_found
 from evenhand.service.schemas import CertificateResponse, WhatIfBody
 from evenhand.service.views.lookup import StoredBandit
@@ -51,13 +54,18 @@ def what_if(bandit: StoredBandit, body: WhatIfBody, compiled: bool) -> WhatIf:
     return answer
 
 
+def nowhere() -> Limits:
+    """Return how much more could be promised to nobody."""
+    return Limits(math.inf, 0.0)
+
+
 def _solved(
     measures: BanditMeasures, floors: Floats, here: Integers, compiled: bool
 ) -> Optimum | InfeasibleFloors:
     """Return the optimum, or the certificate that there is none."""
     if not here.size:
         nothing = np.zeros(0)
-        return Optimum((), nothing, 0.0, 0.0, 0.0, nothing, nothing, np.inf, 0.0)
+        return Optimum((), nothing, 0.0, 0.0, 0.0, nothing, nothing, nowhere)
     values = (measures.means * measures.problem.weights)[here]
     arms = [measures.problem.arms[index] for index in here.tolist()]
     awake = Awake(probabilities=measures.awake[here])
