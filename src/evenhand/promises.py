@@ -34,6 +34,8 @@ from evenhand.core.checks import (
     is_name,
     real,
 )
+from evenhand.core.promises import PromiseArrays
+from evenhand.core.state import NoPromises
 from evenhand.core.toml import toml_string
 from evenhand.errors import InputError
 
@@ -370,3 +372,34 @@ def joined(first: Rows, second: Rows) -> Rows:
     """Return the rows of both."""
     arrays = (np.concatenate(pair) for pair in zip(first[2:], second[2:], strict=True))
     return Rows(first.names + second.names, first.words + second.words, *arrays)
+
+
+def arrays_of(rows: Rows, weights: Floats, surplus: float) -> PromiseArrays | NoPromises:
+    """Return rows as a round knows them, before the first one; ``surplus`` is the policy's.
+
+    That is in plays; for a promise of reward, as many times the largest weight of its arms.
+    """
+    count = rows.size
+    if not count:
+        return NoPromises()
+    units = np.where(rows.reward, np.max(np.where(rows.members, weights, 0.0), axis=1), 1.0)
+    own = np.where(units > 0.0, surplus * np.where(units > 0.0, units, 1.0), surplus)
+    arms, where = np.nonzero(rows.members.T)
+    first = np.searchsorted(arms, np.arange(weights.size + 1))
+    since, promised, begun, debts, delivered, had, bonuses = np.zeros((7, count))
+    return PromiseArrays(
+        rows.sign,
+        rows.bound,
+        rows.reward,
+        frozen(np.where(np.isnan(rows.surplus), own, rows.surplus)),
+        frozen(since),
+        frozen(promised),
+        frozen(begun),
+        frozen(first.astype(np.int64)),
+        frozen(where.astype(np.int64)),
+        weights,
+        debts,
+        delivered,
+        had,
+        bonuses,
+    )

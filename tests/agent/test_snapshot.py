@@ -59,7 +59,7 @@ def damaged(change):
         ("[]", "stored form must be 'evenhand agent', got"),
         (
             damaged(lambda d: d.update(version=2)),
-            "this release reads .5, 6., got 'version 2'",
+            "this release reads .5, 6, 7., got 'version 2'",
         ),
         (damaged(lambda d: d.pop("state")), "snapshot must be undamaged, got KeyError: 'state'"),
         (damaged(lambda d: d["state"]["played"].pop()), r"played is of shape \(2,\), not \(3,\)"),

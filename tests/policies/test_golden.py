@@ -60,7 +60,7 @@ def trajectory(policy, rounds, rewards, script=None, problem=PROBLEM):
         count = choose(chosen, awake, scores, np.empty(arms), arrays.plays, script)
         advance(state, arrays, awake, chosen[:count], policy.options)
         for i in chosen[:count]:
-            learn(state, i, rewards[t][i], t + 1, policy.options, None, NOWHERE, script)
+            learn(state, i, rewards[t][i], t + 1, policy.options, None, NOWHERE, None, script)
         steps.append((chosen[:count].tolist(), [max(round(debt, 9), 0.0) for debt in state.debts]))
     return steps
 

@@ -77,7 +77,7 @@ def test_its_prices_are_those_of_the_optimum_on_what_was_measured():
     state.feedbacks[:] = [10**9] * 3
     state.reward_sums[:] = [0.4e9, 0.5e9, 0.7e9]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.arrays, None, np.inf, memory)
+    refresh_prices(state, problem.arrays, None, None, np.inf, memory)
     assert memory.prices == pytest.approx([0.1, 0, 0], abs=1e-6)
     assert memory.refresh[0] == 1_100
 
@@ -89,7 +89,7 @@ def test_its_values_are_posterior_means_times_weights():
     state.rounds[0] = 10
     state.awake_counts[:], state.feedbacks[:], state.reward_sums[:] = [10, 10], [0, 2], [0, 2]
     memory = make_policy("priced").new_memory(len(problem.arms))
-    refresh_prices(state, problem.arrays, None, np.inf, memory)
+    refresh_prices(state, problem.arrays, None, None, np.inf, memory)
     assert memory.prices == pytest.approx([1.25, 0.0])
 
 
@@ -210,7 +210,8 @@ def test_what_is_owed_from_a_larger_floor_does_not_starve_the_others():
 
 def test_an_arm_without_a_floor_waits_while_others_are_owed_plays():
     rng, means = np.random.default_rng(1), {"a": 0.1, "b": 0.2, "c": 0.9}
-    agent = Agent(Problem(["a", "b", "c"], plays=1, floors=[0.3, 0.3, 0.0]), seed=2)
+    problem = Problem(["a", "b", "c"], plays=1, floors=[0.3, 0.3, 0.0], allow_impossible=True)
+    agent = Agent(problem, seed=2)
     serve(agent, 1_000, rng, means)
     agent.change("a", floor=1.0)
     before = agent.rates()["c"] * agent.rounds

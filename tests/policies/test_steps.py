@@ -108,8 +108,8 @@ def test_debts_follow_their_definition_and_are_never_below_the_surplus(plays, fl
 
 def test_fractional_rewards_are_added_as_they_are():
     state, rng = new(State, 2), np.random.default_rng(0)
-    learn(state, 1, 0.25, 1, OPTIONS, None, NOWHERE, rng)
-    learn(state, 1, 0.5, 1, OPTIONS, None, NOWHERE, rng)
+    learn(state, 1, 0.25, 1, OPTIONS, None, NOWHERE, None, rng)
+    learn(state, 1, 0.5, 1, OPTIONS, None, NOWHERE, None, rng)
     assert state.feedbacks.tolist() == [0, 2]
     assert state.reward_sums.tolist() == [0.0, 0.75]
 
@@ -117,7 +117,7 @@ def test_fractional_rewards_are_added_as_they_are():
 def test_binarised_rewards_are_coin_flips_with_their_own_chance():
     state, rng = new(State, 1), np.random.default_rng(0)
     for _ in range(10_000):
-        learn(state, 0, 0.3, 1, OPTIONS._replace(binarised=True), None, NOWHERE, rng)
+        learn(state, 0, 0.3, 1, OPTIONS._replace(binarised=True), None, NOWHERE, None, rng)
     assert state.reward_sums[0] == int(state.reward_sums[0])
     # Five standard deviations of 10,000 flips are 230.
     assert state.reward_sums[0] == pytest.approx(3_000, abs=230)
@@ -126,7 +126,7 @@ def test_binarised_rewards_are_coin_flips_with_their_own_chance():
 def test_rewards_of_0_and_1_need_no_coin():
     state, rng = new(State, 1), np.random.default_rng(0)
     before = rng.bit_generator.state
-    learn(state, 0, 1.0, 1, OPTIONS._replace(binarised=True), None, NOWHERE, rng)
-    learn(state, 0, 0.0, 1, OPTIONS._replace(binarised=True), None, NOWHERE, rng)
+    learn(state, 0, 1.0, 1, OPTIONS._replace(binarised=True), None, NOWHERE, None, rng)
+    learn(state, 0, 0.0, 1, OPTIONS._replace(binarised=True), None, NOWHERE, None, rng)
     assert rng.bit_generator.state == before
     assert state.reward_sums[0] == 1.0

@@ -22,6 +22,7 @@ from evenhand.agent._deltas import (
 from evenhand.agent._history import history_rows
 from evenhand.core.arrays import Floats, Integers, Masks
 from evenhand.core.checks import brief, check_number, check_whole, fail
+from evenhand.core.promises import PromiseArrays, PromiseState
 from evenhand.core.round import begin_epoch
 from evenhand.errors import FeedbackError, InputError, SnapshotError
 from evenhand.learner.awake import awake_indices, packed
@@ -36,9 +37,11 @@ from evenhand.learner.decision import (
 from evenhand.learner.engine import Compiled
 from evenhand.learner.feedback import END_WORDS, rule_on
 from evenhand.learner.learner import Learner
+from evenhand.learner.promises import PromiseStatus
 from evenhand.learner.reasons import reasons
 from evenhand.policies import Policy
 from evenhand.problem import Problem
+from evenhand.promises import Promise
 
 # Half the width of the middle 95% of a normal distribution, in standard deviations.
 MIDDLE = 1.959963984540054
@@ -101,7 +104,8 @@ class Agent:
         log_size: int = 100_000,
         compiled: Compiled = "auto",
     ) -> None:
-        self._learner = Learner(problem, policy, seed=seed, horizon=horizon, compiled=compiled)
+        given = {"seed": seed, "horizon": horizon, "compiled": compiled}
+        self._learner = Learner(problem, policy, **given, strict=True)  # type: ignore[arg-type]
         self._log = DecisionLog(check_whole("log_size", log_size, least=1))
         self._lock = threading.RLock()
         # As much of the state as other agents know already, and what came from them too early.
@@ -264,35 +268,83 @@ class Agent:
         floor: object = 0.0,
         weight: object = 1.0,
         prior: tuple[float, float] | None = None,
+        ceiling: object = 1.0,
+        promises: Iterable[str] = (),
     ) -> None:
         """Add an arm, or many; their debts count from now on.
 
-        One floor and one weight stand for all of many, or there is a list with one for each.
+        One floor, weight or ceiling stands for all of many, or there is a list with one for each.
         ``prior`` is ``(mean, count)``: as if so many rewards of that mean had been seen.
+        ``promises`` are the names of promises that the arms are to be part of; those of
+        ``"all"`` arms have them anyway.
         """
         with self._lock:
             before = self.problem.arms
-            self._learner.join(name, floor, weight, prior)
-            self._base = carried_sums(self._base, before, self.problem.arms)
+            self._learner.join(name, floor, weight, prior, ceiling, promises)
+            self._carry(before)
             self._base.know_priors(self._sums, before, self.problem.arms)
 
     def retire(self, name: str | Iterable[str]) -> None:
-        """Remove an arm, or many; pending feedback on them will be ignored."""
+        """Remove an arm, or many; pending feedback on them will be ignored.
+
+        A promise goes on with the arms that it has left, and ends with the last of them.
+        """
         with self._lock:
             before = self.problem.arms
             self._learner.retire(name)
-            self._base = carried_sums(self._base, before, self.problem.arms)
+            self._carry(before)
 
     def change(
-        self, name: str | Iterable[str], *, floor: object = None, weight: object = None
+        self,
+        name: str | Iterable[str],
+        *,
+        floor: object = None,
+        weight: object = None,
+        ceiling: object = None,
     ) -> None:
-        """Change the floor or weight of an arm, or of many.
+        """Change the floor, the weight or the ceiling of an arm, or of many.
 
         A new floor counts from now on: what the arm is owed stays, earlier plays beyond its old
-        floor are not set against the new one.
+        floor are not set against the new one. A ceiling of 1 is none.
         """
         with self._lock:
-            self._learner.change(name, floor, weight)
+            before = self.problem.arms
+            self._learner.change(name, floor, weight, ceiling)
+            self._carry(before)
+
+    def set_promise(self, promise: Promise) -> None:
+        """Make a promise beyond floors, or change the bounds and the arms of the one of its name.
+
+        A new bound counts from now on: what is owed stays, and what the promise was ahead of its
+        old bound is forgiven.
+
+        Raises
+        ------
+        InfeasiblePromises
+            If all promises do not fit even if all arms are always awake; nothing has changed then.
+        """
+        with self._lock:
+            self._learner.set_promise(promise)
+            self._carry(self.problem.arms)
+
+    def remove_promise(self, name: str) -> None:
+        """Take back a promise beyond floors; nothing is owed to it any more."""
+        with self._lock:
+            self._learner.remove_promise(name)
+            self._carry(self.problem.arms)
+
+    def promises(self) -> dict[str, PromiseStatus]:
+        """Return how each promise beyond floors stands: rate, bounds, debt and price.
+
+        >>> from evenhand import Problem, Promise
+        >>> local = Promise(["farm", "dairy"], at_least=0.5, name="local")
+        >>> agent = Agent(Problem(["farm", "dairy", "mall"], plays=1, promises=[local]), seed=1)
+        >>> _ = agent.ask(["mall"])
+        >>> agent.promises()["local"].debt
+        0.5
+        """
+        with self._lock:
+            return self._learner.statuses()
 
     def set_plays(self, plays: int) -> None:
         """Change at most how many arms are played in a round."""
@@ -300,7 +352,10 @@ class Agent:
             self._learner.set_plays(plays)
 
     def pause(self, name: str | Iterable[str]) -> None:
-        """Pause an arm, or many: it is not played, and its debt does not grow."""
+        """Pause an arm, or many: it is not played, and its debt does not grow.
+
+        Nor does that of a promise all of whose arms are paused.
+        """
         with self._lock:
             self._learner.pause(name)
 
@@ -420,6 +475,7 @@ class Agent:
                     self._base,
                     learner.engine.memory,
                     learner.belief,
+                    learner.promises,
                     self._early,
                     self._log,
                     learner.rng,
@@ -434,7 +490,8 @@ class Agent:
             agent = cls(parts.table.problem, parts.policy, horizon=parts.horizon, compiled=compiled)
         except InputError as error:
             raise SnapshotError(f"snapshot must be undamaged, got {error}") from None
-        agent._learner.adopt(parts.table, parts.state, parts.memory, parts.belief)
+        own = parts.memory, parts.belief, parts.promises
+        agent._learner.adopt(parts.table, parts.state, *own)
         agent._learner.rng, agent._learner.decisions = parts.rng, parts.log.latest
         agent._base, agent._early, agent._log = parts.base, parts.early, parts.log
         return agent
@@ -472,7 +529,15 @@ class Agent:
     @property
     def _sums(self) -> Sums:
         """Everything that adds up over decisions and feedback."""
-        return Sums(self._learner.state, self._learner.belief)
+        learner = self._learner
+        promises: Any = learner.promises
+        if isinstance(promises, PromiseArrays):
+            promises = PromiseState(promises.debts, promises.delivered)
+        return Sums(learner.state, learner.belief, promises, learner.problem.rows)
+
+    def _carry(self, before: Sequence[str]) -> None:
+        """Keep what other agents know already for the arms and promises there are now."""
+        self._base = carried_sums(self._base, before, self._sums, self.problem.arms)
 
     def _check_sums(self) -> None:
         if not self._learner.adds_up:

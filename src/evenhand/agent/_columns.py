@@ -33,6 +33,7 @@ def log_columns(log: DecisionLog, table: ArmTable) -> dict[str, Any]:
             tables.append(record.table)
     rewards = [reward for e in records for reward in e.rewards or [None] * len(e.chosen)]
     owed = [e.before for e in records if e.before is not None]
+    promised = [e.owed for e in records if e.owed is not None]
     return {
         "memory": log.size,
         "latest": log.latest,
@@ -49,6 +50,8 @@ def log_columns(log: DecisionLog, table: ArmTable) -> dict[str, Any]:
         "awake": b64encode(b"".join(e.awake or b"" for e in records)).decode(),
         "owed": pack([e.before is not None for e in records], np.int64),
         "before": pack(np.concatenate([np.empty(0), *owed]), np.float64),
+        "promised": pack([0 if e.owed is None else e.owed.size for e in records], np.int64),
+        "promises": pack(np.concatenate([np.empty(0), *promised]), np.float64),
         "contexts": pack([e.context for e in records if e.context is not None], np.float64),
         "reasons": {
             e.number: [astuple(reason) for reason in e.reasons]
@@ -94,6 +97,7 @@ def log_from(columns: dict[str, Any], table: ArmTable) -> DecisionLog:
     _put_awake(columns, records)
     _put_before(columns, records, before)
     _put_contexts(columns, records, len(table.problem.features.columns))
+    _put_promises(columns, records)
     for key, lines in columns["reasons"].items():
         log.records[int(key)].reasons = tuple(Reason(*line) for line in lines)
     return log
@@ -157,6 +161,19 @@ def _put_contexts(columns: dict[str, Any], records: list[DecisionRecord], featur
         raise ValueError(f"{numbers.size} numbers for contexts of {len(records)} decisions")
     for context, record in zip(numbers.reshape(-1, features), records, strict=True):
         record.context = context
+
+
+def _put_promises(columns: dict[str, Any], records: list[DecisionRecord]) -> None:
+    """Give decisions what was owed to promises beyond floors before, where there are any."""
+    numbers, at = unpack(columns.get("promises", ""), np.float64), 0
+    if not numbers.size:
+        return
+    for count, record in zip(_whole(columns, "promised", 0, LARGEST), records, strict=True):
+        if count:
+            record.owed = numbers[at : at + count].copy()
+            at += count
+    if at != numbers.size or not np.all(np.isfinite(numbers)):
+        raise ValueError(f"{numbers.size} debts of promises for {at}")
 
 
 def _put_before(columns: dict[str, Any], records: list[DecisionRecord], before: Any) -> None:

@@ -12,35 +12,45 @@ from numpy.typing import NDArray
 
 from evenhand.beliefs.regression import Regression, follow_epoch
 from evenhand.core.checks import fail
+from evenhand.core.promises import PromiseState
 from evenhand.core.round import begin_epoch
 from evenhand.core.schema import Field, carried, copied, fields_of, names_of
-from evenhand.core.state import State
+from evenhand.core.state import NoPromises, State
 from evenhand.learner.arm_table import kept_arms
+from evenhand.learner.promises import kept_rows
+from evenhand.promises import Rows
 
 ROUNDING = 1e-6
 
 
 class Sums(NamedTuple):
-    """What adds up over decisions and feedback: the state, and the statistics of a belief."""
+    """What adds up over decisions and feedback: the state, a belief's statistics, and promises.
+
+    ``promises`` are those beyond floors, and ``rows`` which these are.
+    """
 
     state: State
     belief: Any
+    promises: Any = NoPromises()
+    rows: Rows | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the arrays that add up."""
-        return *names_of(State, adds_up=True), *names_of(type(self.belief), adds_up=True)
+        return tuple(field.name for field in self.fields())
 
     def array(self, name: str) -> NDArray[Any]:
         """Return an array by name."""
-        found: NDArray[Any] = getattr(self.state if name in State._fields else self.belief, name)
+        part = next(part for part in self[:3] if name in type(part)._fields)
+        found: NDArray[Any] = getattr(part, name)
         return found
 
     def fields(self) -> Iterator[Field]:
         """Yield the declarations of the arrays that add up."""
-        for field in (*fields_of(State), *fields_of(type(self.belief))):
-            if field.column.adds_up:
-                yield field
+        for part in self[:3]:
+            for field in fields_of(type(part)):
+                if field.column.adds_up:
+                    yield field
 
     def begin_epoch(self, epoch: int) -> None:
         """Count weights from another epoch."""
@@ -58,15 +68,26 @@ class Sums(NamedTuple):
 
 def copied_sums(sums: Sums) -> Sums:
     """Return sums with arrays of their own."""
-    return Sums(copied(sums.state), copied(sums.belief))
+    return Sums(copied(sums.state), copied(sums.belief), copied(sums.promises), sums.rows)
 
 
-def carried_sums(sums: Sums, before: Sequence[str], arms: Sequence[str]) -> Sums:
-    """Return the sums for other arms."""
+def carried_sums(sums: Sums, before: Sequence[str], now: Sums, arms: Sequence[str]) -> Sums:
+    """Return the sums for other arms, and for other promises beyond floors."""
     kept = kept_arms(before, arms)
-    belief = sums.belief
+    belief, promises = sums.belief, copied(now.promises)
+    if isinstance(promises, PromiseState) and now.rows is not None:
+        for array in promises:
+            array[:] = 0.0
+        if isinstance(sums.promises, PromiseState) and sums.rows is not None:
+            rows = kept_rows(sums.rows, now.rows)
+            old = rows >= 0
+            for mine, theirs in zip(promises, sums.promises, strict=True):
+                mine[old] = theirs[rows[old]]
     return Sums(
-        carried(sums.state, kept), carried(belief, kept) if fields_of(type(belief)) else belief
+        carried(sums.state, kept),
+        carried(belief, kept) if fields_of(type(belief)) else belief,
+        promises,
+        now.rows,
     )
 
 

@@ -16,15 +16,24 @@ from evenhand.agent._deltas import ROUNDING, Deltas, Sums, check_deltas
 from evenhand.core.arrays import Random
 from evenhand.core.checks import fail
 from evenhand.core.forms import Form
+from evenhand.core.promises import PromiseState
 from evenhand.core.schema import carried, fields_of, from_lists, to_lists
-from evenhand.core.state import State
+from evenhand.core.state import NoPromises, State
 from evenhand.errors import InputError, SnapshotError
 from evenhand.learner.arm_table import ArmTable
+from evenhand.learner.promises import Promises, promise_columns, promises_from
 from evenhand.learner.stored import table_columns, table_from
 from evenhand.policies import Policy, make_policy, registered_policies
 
-# Version 5 has neither contexts nor beliefs beside the state.
-FORM = Form("evenhand agent", 6, {5: lambda old: {**old, "belief": {}, "exchanged_belief": {}}})
+# Version 5 has neither contexts nor beliefs beside the state, version 6 no promises beyond floors.
+FORM = Form(
+    "evenhand agent",
+    7,
+    {
+        5: lambda old: {**old, "belief": {}, "exchanged_belief": {}},
+        6: lambda old: {**old, "promises": {}, "exchanged_promises": {}},
+    },
+)
 
 
 class SnapshotParts(NamedTuple):
@@ -37,6 +46,7 @@ class SnapshotParts(NamedTuple):
     base: Sums
     memory: Any
     belief: Any
+    promises: Promises
     early: list[Deltas]
     log: DecisionLog
     rng: Random
@@ -57,6 +67,8 @@ def write(parts: SnapshotParts) -> str:
             "memory": to_lists(parts.memory),
             "belief": to_lists(parts.belief),
             "exchanged_belief": to_lists(parts.base.belief),
+            "promises": promise_columns(parts.promises),
+            "exchanged_promises": to_lists(parts.base.promises),
             "early": [_plain(deltas) for deltas in parts.early],
             "log": log_columns(parts.log, parts.table),
             "random": parts.rng.bit_generator.state,
@@ -120,13 +132,20 @@ def _parts_from(document: dict[str, Any]) -> SnapshotParts:
         kind = resolved.known.statistics
         belief = from_lists(kind, document["belief"], arms, features)
         exchanged = from_lists(kind, document["exchanged_belief"], arms, features)
-    base = Sums(from_lists(State, document["exchanged"], arms), exchanged)
-    memory = resolved.new_memory(arms, features)
-    if fields_of(resolved.memory_kind):
-        memory = from_lists(resolved.memory_kind, document["memory"], arms, features)
-    early = [_deltas(line, Sums(state, belief)) for line in document["early"]]
+    rows = table.problem.rows
+    promises = promises_from(document["promises"], table, resolved.options.surplus)
+    known: Any = NoPromises()
+    if rows.size:
+        known = from_lists(PromiseState, document["exchanged_promises"], arms, 1, rows.size)
+    base = Sums(from_lists(State, document["exchanged"], arms), exchanged, known, rows)
+    count = table.problem.rows.size
+    memory = resolved.new_memory(arms, features, count)
+    kind = resolved.memory_kind(count)
+    if fields_of(kind):
+        memory = from_lists(kind, document["memory"], arms, features, count)
+    early = [_deltas(line, Sums(state, belief, known, rows)) for line in document["early"]]
     log = log_from(document["log"], table)
-    given = table, state, base, memory, belief, early, log, rng
+    given = table, state, base, memory, belief, promises, early, log, rng
     return SnapshotParts(policy, document["horizon"], *given)
 
 
@@ -140,7 +159,8 @@ def _deltas(line: dict[str, Any], mine: Sums) -> Deltas:
     """Return deltas; of other arms, if these have changed since."""
     arms, half_life = tuple(line["arms"]), float(line["half_life"])
     sums = {name: np.array(column) for name, column in line["sums"].items()}
-    theirs = Sums(*(_like(kind, len(arms)) for kind in mine))
+    state, belief = (_like(kind, len(arms)) for kind in mine[:2])
+    theirs = Sums(state, belief, mine.promises, mine.rows)
     return check_deltas(Deltas(arms, half_life, int(line["epoch"]), sums), arms, half_life, theirs)
 
 

@@ -67,6 +67,41 @@ def choose_clear(
     return count
 
 
+def choose_willing(
+    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int, rng: Random
+) -> int:
+    """Do as :func:`choose`, but leave out arms with a score below 0: their plays stay empty."""
+    count = write_willing(chosen, awake, scores, plays)
+    return count if count >= 0 else choose(chosen, awake, scores, scratch, plays, rng)
+
+
+def choose_willing_clear(
+    chosen: Integers, awake: Integers, scores: Floats, scratch: Floats, plays: int, rng: Random
+) -> int:
+    """Do as :func:`choose_clear`, but leave out arms with a score below 0."""
+    count = write_willing(chosen, awake, scores, plays)
+    return count if count >= 0 else choose_clear(chosen, awake, scores, scratch, plays, rng)
+
+
+def write_willing(chosen: Integers, awake: Integers, scores: Floats, plays: int) -> int:
+    """Write the arms with a score of at least 0, if they are no more than plays; else return -1.
+
+    >>> write_willing(np.empty(2, int), np.arange(3), np.array([0.5, -0.1, 0.2]), plays=2)
+    2
+    """
+    willing = 0
+    for j in range(awake.size):
+        willing += scores[j] >= 0.0
+    if willing > plays:
+        return -1
+    count = 0
+    for j in range(awake.size):
+        if scores[j] >= 0.0:
+            chosen[count] = awake[j]
+            count += 1
+    return count
+
+
 def threshold_of(scores: Floats, scratch: Floats, size: int, plays: int) -> float:
     """Return the ``plays``-th largest score; one that is not a number becomes the lowest."""
     for j in range(size):

@@ -16,13 +16,24 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from evenhand.core.arrays import Floats, Integers, Random
-from evenhand.core.choosing import choose
+from evenhand.core.choosing import (
+    choose,
+    choose_clear,
+    choose_willing,
+    choose_willing_clear,
+)
 from evenhand.core.fading import EPOCH, round_weight
 from evenhand.core.jit import inlined, interpreted
+from evenhand.core.promises import advance_nothing, credit_nothing, credit_reward
+from evenhand.core.promises import advance_promises as count_plays
 from evenhand.core.schema import fading_scaler
 from evenhand.core.state import DecisionView, ProblemArrays, State, faded, plays_due
 
 scale_fading = fading_scaler(State)
+# Whether arms are scored even if all of them could be played: a promise may forbid some.
+ALWAYS_SCORED = False
+# Stand for those of promises beyond floors.
+advance_promises, credit = advance_nothing, credit_nothing
 
 
 class StepOptions(NamedTuple):
@@ -73,21 +84,29 @@ def play_round(
     constants: Any,
     memory: Any,
     belief: Any,
+    promises: Any,
     rng: Random,
 ) -> int:
     """Play a round: write the arms to play into ``chosen``, advance, return how many they are.
 
-    With no more awake arms than plays nothing is drawn or scored: all of them are chosen. If
-    ``choose`` returns -1 the choice is left open, and nothing advances.
+    With no more awake arms than plays nothing is drawn or scored: all of them are chosen, unless a
+    promise may forbid them. If ``choose`` returns -1 the choice is left open, and nothing advances.
     """
     notice(awake, memory, belief)
-    if awake.size > problem.plays and not explore(scores, awake, options, rng):
+    if (ALWAYS_SCORED or awake.size > problem.plays) and not explore(scores, awake, options, rng):
         draw_samples(samples, awake, state, belief, options, rng)
-        score(scores, DecisionView(awake, samples, state, problem, belief), constants, memory, rng)
+        score(
+            scores,
+            DecisionView(awake, samples, state, problem, belief, promises),
+            constants,
+            memory,
+            rng,
+        )
     count = choose(chosen, awake, scores, scratch, problem.plays, rng)
     keep_debts(scratch, state, chosen, count)
     if count >= 0:
         advance(state, problem, awake, chosen[:count], options)
+        advance_promises(promises, state, chosen, count)
     return count
 
 
@@ -219,12 +238,14 @@ def learn(
     options: StepOptions,
     belief: Any,
     context: Floats,
+    promises: Any,
     rng: Random,
 ) -> None:
     """Take in one reward, Eq. (4), which weighs what the round of its decision does.
 
-    Binarised, it first becomes a coin flip.
+    Binarised, it first becomes a coin flip; promises of reward count it as it is.
     """
+    credit(promises, state, arm, reward)
     told = reward
     if options.binarised:
         told = flipped(reward, rng)
@@ -262,8 +283,30 @@ def flipped(reward: float, rng: Random) -> float:
 
 @cache
 def round_of(
-    score: Callable[..., None], notice: Callable[..., None] = notice, **given: Any
+    score: Callable[..., None],
+    notice: Callable[..., None] = notice,
+    *,
+    promised: bool = False,
+    forbids: bool = False,
+    **given: Any,
 ) -> Callable[..., int]:
-    """Return :func:`play_round` with a policy's scores in it; ``given`` replaces other steps."""
+    """Return :func:`play_round` with a policy's scores in it; ``given`` replaces other steps.
+
+    ``promised`` says that there are promises beyond floors, ``forbids`` that the policy forbids
+    arms by scores below 0 then.
+    """
     noticing = inlined(play_round, "notice", notice)
-    return interpreted(inlined(noticing, "score", score), **given)
+    advance_rows = count_plays if promised else advance_nothing
+    whole = inlined(inlined(noticing, "score", score), "advance_promises", advance_rows)
+    if promised and forbids:
+        clear = given.get("choose") is choose_clear
+        chooser = choose_willing_clear if clear else choose_willing
+        given = {**given, "choose": chooser, "ALWAYS_SCORED": True}
+    return interpreted(whole, **given)
+
+
+@cache
+def learning_of(regress: Callable[..., None], *, promised: bool = False) -> Callable[..., None]:
+    """Return :func:`learn` with what a belief learns in it, and promises of reward."""
+    counted = inlined(learn, "credit", credit_reward if promised else credit_nothing)
+    return inlined(counted, "regress", regress)

@@ -21,7 +21,7 @@ import numpy as np
 
 from evenhand.core.arrays import Integers
 
-Axis: TypeAlias = Literal["one", "arm", "feature"]
+Axis: TypeAlias = Literal["one", "arm", "feature", "promise"]
 Shape: TypeAlias = Axis | Callable[[int], int] | tuple[Axis | int, ...]
 Kind = TypeVar("Kind", bound=tuple[Any, ...])
 
@@ -34,6 +34,7 @@ class Column:
     ----------
     axis
         What it has one entry of: ``"arm"``, ``"feature"`` (a number of an encoded context),
+        ``"promise"`` (a side of a promise beyond floors),
         ``"one"`` for a single number in all, a function from the number of arms to the number of
         entries, or several of these, and numbers, for a table.
     adds_up
@@ -57,12 +58,12 @@ class Field(NamedTuple):
     dtype: np.dtype[Any]
     column: Column
 
-    def shape(self, arms: int, features: int = 1) -> tuple[int, ...]:
+    def shape(self, arms: int, features: int = 1, promises: int = 0) -> tuple[int, ...]:
         """Return how many entries it has along each axis."""
         axis = self.column.axis
         if callable(axis):
             return (axis(arms),)
-        sizes = {"one": 1, "arm": arms, "feature": features}
+        sizes = {"one": 1, "arm": arms, "feature": features, "promise": promises}
         axes = axis if isinstance(axis, tuple) else (axis,)
         return tuple(part if isinstance(part, int) else sizes[part] for part in axes)
 
@@ -104,9 +105,10 @@ def names_of(kind: Any, **wanted: bool) -> tuple[str, ...]:
     )
 
 
-def new(kind: type[Kind], arms: int, features: int = 1) -> Kind:
+def new(kind: type[Kind], arms: int, features: int = 1, promises: int = 0) -> Kind:
     """Return a state of zeros."""
-    return kind(**{f.name: np.zeros(f.shape(arms, features), f.dtype) for f in fields_of(kind)})
+    sizes = arms, features, promises
+    return kind(**{f.name: np.zeros(f.shape(*sizes), f.dtype) for f in fields_of(kind)})
 
 
 def copied(arrays: Kind) -> Kind:
@@ -143,6 +145,7 @@ def from_lists(
     lists: Mapping[str, Any],
     arms: int,
     features: int = 1,
+    promises: int = 0,
     *,
     lowest: float = -np.inf,
 ) -> Kind:
@@ -150,7 +153,7 @@ def from_lists(
     found = {}
     for field in fields_of(kind):
         array = np.array(lists[field.name], dtype=field.dtype)
-        shape = field.shape(arms, features)
+        shape = field.shape(arms, features, promises)
         if array.shape != shape:
             raise ValueError(f"{field.name} is of shape {array.shape}, not {shape}")
         if array.tolist() != lists[field.name] or not np.all(np.isfinite(array)):

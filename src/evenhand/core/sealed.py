@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 ROUNDS_FILE, ARMS_FILE, PROVENANCE_FILE = "rounds.parquet", "arms.parquet", "provenance.json"
+PROMISES_FILE = "promises.parquet"
 KEY = b'"seal": "'
 BLANK = b"0" * 64
 # Where the document begins in a Parquet file can so be found without reading the file's footer.

@@ -80,6 +80,12 @@ class NoStatistics(NamedTuple):
     unused: float = 0.0
 
 
+class NoPromises(NamedTuple):
+    """For problems that promise nothing beyond floors."""
+
+    unused: float = 0.0
+
+
 class DecisionView(NamedTuple):
     """What a scoring function sees.
 
@@ -94,6 +100,8 @@ class DecisionView(NamedTuple):
         What happened, and what was promised; per arm, so by ``awake[j]``.
     belief
         The arrays that the belief has beside the state, the context among them.
+    promises
+        What is promised beyond floors, :class:`evenhand.core.promises.PromiseArrays`.
     """
 
     awake: Integers
@@ -101,6 +109,7 @@ class DecisionView(NamedTuple):
     state: State
     problem: ProblemArrays
     belief: Any = NoStatistics()
+    promises: Any = NoPromises()
 
 
 def plays_due(problem: ProblemArrays, arm: Any, rounds: int) -> Any:

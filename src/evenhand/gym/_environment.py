@@ -12,9 +12,11 @@ from evenhand.core.arrays import Integers
 from evenhand.core.checks import Limits, check_choice, check_number, fail
 from evenhand.core.contexts import apply_context
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.core.round import StepOptions, learn, play_round
+from evenhand.core.round import StepOptions, learning_of, regress, round_of
+from evenhand.core.round import score as keep_scores
 from evenhand.environment import Environment
 from evenhand.problem import Problem
+from evenhand.promises import arrays_of
 
 ENVIRONMENT_ID = "evenhand/FairBandit-v0"
 HORIZON = 1_000
@@ -94,6 +96,9 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
             parts["context"] = gymnasium.spaces.Box(-1.0, 1.0, (columns,), np.float64)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (arms,), np.float64)
         self.observation_space = cast("gymnasium.Space[Observation]", gymnasium.spaces.Dict(parts))
+        promised = bool(nature.problem.rows.size)
+        self._round = round_of(keep_scores, promised=promised, forbids=True)
+        self._learn = learning_of(regress, promised=promised)
         self._begin()
 
     def reset(
@@ -123,11 +128,12 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         draw_rewards(rewards, self._payoffs, now, self.np_random)
         given = scratch, state, problem.arrays, scores[self._here], scratch, OPTIONS
         chosen = np.empty_like(self._here)
-        count = play_round(chosen, self._here, *given, None, None, None, self.np_random)
+        promises = self._promises
+        count = self._round(chosen, self._here, *given, None, None, None, promises, self.np_random)
         chosen = chosen[:count]
         for arm in chosen:
-            told = rewards[arm], now + 1, OPTIONS, None, self._context
-            learn(state, arm, *told, self.np_random)
+            told = rewards[arm], now + 1, OPTIONS, None, self._context, promises
+            self._learn(state, arm, *told, self.np_random)
         earned = float(problem.weights[chosen] @ rewards[chosen])
         truncated = now + 1 == self.horizon
         self._here = self._here[:0]
@@ -144,7 +150,9 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
     def _begin(self) -> None:
         nature = self.nature
         self._awake, self._payoffs = own_nature(nature.awake, nature.payoffs)
-        self._state = nature.problem.first_state()
+        problem = nature.problem
+        self._state = problem.first_state()
+        self._promises = arrays_of(problem.rows, problem.weights, OPTIONS.surplus)
         self._context = np.ones(len(nature.problem.features.columns))
         self._here = np.empty(0, dtype=np.int64)
         self._line, self._begun = "no round has been played", False

@@ -124,14 +124,23 @@ def with_arms(
     prior: object,
     rounds: int,
     latest: int,
+    *,
+    ceiling: object = 1.0,
+    promises: Iterable[str] = (),
 ) -> ArmTable:
     """Return the table with new arms, to whom nothing is owed for the time before."""
-    before = table.problem
+    before, joined = table.problem, tuple(promises)
+    check_known("promise to join", joined, [promise.name for promise in before.promises])
     problem = before.with_arms(
         (*before.arms, *names),
         weights=np.append(before.weights, check_per_arm("weight", names, weight, WEIGHT)),
         floors=np.append(before.floors, check_per_arm("floor", names, floor)),
         priors={} if prior is None else {name: Problem.check_prior(name, prior) for name in names},
+        ceilings=np.append(before.ceilings, check_per_arm("ceiling", names, ceiling)),
+        promises=[
+            promise.joined_by(names) if promise.name in joined else promise
+            for promise in before.promises
+        ],
     )
     kept = kept_arms(before.arms, problem.arms)
     fresh = kept < 0
@@ -173,18 +182,24 @@ def with_values(
     played: Integers,
     rounds: int,
     latest: int,
+    *,
+    ceiling: object = None,
 ) -> ArmTable:
-    """Return the table with other floors or weights of some arms.
+    """Return the table with other floors, ceilings or weights of some arms.
 
     A new floor counts from now on: what is owed stays, plays beyond the old floor are forgiven.
     """
     before, indices = table.problem, table.indices(names)
-    floors, weights = before.floors.copy(), before.weights.copy()
+    floors, weights, ceilings = (
+        column.copy() for column in (before.floors, before.weights, before.ceilings)
+    )
     if floor is not None:
         floors[indices] = check_per_arm("floor", names, floor)
     if weight is not None:
         weights[indices] = check_per_arm("weight", names, weight, WEIGHT)
-    problem = before.with_arms(before.arms, weights=weights, floors=floors)
+    if ceiling is not None:
+        ceilings[indices] = check_per_arm("ceiling", names, ceiling)
+    problem = before.with_arms(before.arms, weights=weights, floors=floors, ceilings=ceilings)
     arrays, clock = table.arrays, table.clock
     other = (floors != before.floors) & ~arrays.paused
     due = np.where(other, plays_due(arrays, slice(None), rounds), clock.due)

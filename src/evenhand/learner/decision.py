@@ -37,6 +37,9 @@ class Reason:
     contributions
         What each feature, and the intercept, adds to the estimate (with the logistic belief, to its
         log-odds); None without a regression.
+    bonuses
+        What each promise beyond floors that the arm is in adds to the score; None if there are
+        none, or if there was no score.
     """
 
     arm: str
@@ -51,6 +54,7 @@ class Reason:
     rank: int | None
     probability: float | None
     contributions: dict[str, float] | None = None
+    bonuses: dict[str, float] | None = None
 
 
 class Decision:
@@ -140,7 +144,8 @@ class DecisionRecord:
     ``number`` counts decisions, ``round`` those that were not cancelled, and ``time`` is the round
     if none had been cancelled before, by which its rewards are weighed. ``table``, ``indices`` and
     ``awake`` say which arms were chosen and awake (None: everyone), and ``before`` what was owed to
-    the chosen ones, where debts forget plays; ``context`` is the encoded one, if there was one.
+    the chosen ones, where debts forget plays; ``owed`` is what was owed to promises beyond floors,
+    if there are any, and ``context`` is the encoded one, if there was one.
     """
 
     number: int
@@ -155,6 +160,7 @@ class DecisionRecord:
     reasons: tuple[Reason, ...] | None = None
     rewards: list[float | None] | None = None
     end: End = ""
+    owed: Floats | None = None
 
     @property
     def told(self) -> dict[str, float]:

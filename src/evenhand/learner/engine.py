@@ -23,6 +23,7 @@ from evenhand.core.choosing import choose_clear
 from evenhand.core.extras import load
 from evenhand.core.fading import round_weight
 from evenhand.core.jit import compiled, inlined, interpreted
+from evenhand.core.promises import PromiseArrays, credit_reward
 from evenhand.core.round import (
     StepOptions,
     add_reward,
@@ -36,7 +37,7 @@ from evenhand.core.round import (
 )
 from evenhand.core.round import score as keep_scores
 from evenhand.core.schema import block_count, block_reader, copied, in_blocks
-from evenhand.core.state import NoStatistics, ProblemArrays, State, posterior
+from evenhand.core.state import NoPromises, NoStatistics, ProblemArrays, State, posterior
 from evenhand.policies import Policy
 from evenhand.policies.families import EtaOnly
 from evenhand.policies.policy import NoMemory
@@ -47,15 +48,16 @@ Compiled: TypeAlias = bool | Literal["auto"]
 # more arms than plays. Debts and scores are buffers that the next decision writes to. To make
 # anything but a plain tuple takes a noticeable part of a decision.
 Drawn: TypeAlias = tuple[Integers, Floats, Floats, Floats]
-# Stand-ins for the policy's own: how constants, memory and statistics are made of the numbers that
-# a decision gets, and where each part of those numbers ends.
-Constants, Memory, Statistics = EtaOnly, NoMemory, NoStatistics
+# Stand-ins for the policy's own: how constants, memory, promises and statistics are made of the
+# numbers that a decision gets, and where each part of those numbers ends.
+Constants, Memory, Promises, Statistics = EtaOnly, NoMemory, NoPromises, NoStatistics
 read_state, read_problem = block_reader(State), block_reader(ProblemArrays)
 STATE_END = block_count(State)
 PROBLEM_END = STATE_END + block_count(ProblemArrays)
 OPTIONS_END = PROBLEM_END + len(StepOptions._fields)
 CONSTANTS_END = OPTIONS_END + len(EtaOnly._fields)
 MEMORY_END = CONSTANTS_END + len(NoMemory._fields)
+PROMISES_END = MEMORY_END + len(NoPromises._fields)
 PAYS_FROM = 10
 # Up to so many arms a loop over NumPy's scalar draws is quicker than one call for all of them.
 FEW_DRAWS = 14
@@ -86,25 +88,32 @@ class DecisionEngine:
         problem: ProblemArrays,
         constants: Any,
         belief: Any,
+        promises: PromiseArrays | NoPromises,
         wanted: Compiled,
     ) -> None:
         arms, self._regresses = state.played.size, policy.known.regresses
         self.compiled = check_compiled(wanted, arms, always=policy.pays_compiled)
         features = belief.context.size if self._regresses else 1
-        self.constants, self.memory = constants, policy.new_memory(arms, features)
-        self.belief = belief
+        self._promised = isinstance(promises, PromiseArrays)
+        rows = promises.debts.size if isinstance(promises, PromiseArrays) else 0
+        self.constants, self.memory = constants, policy.new_memory(arms, features, rows)
+        self.belief, self.promises = belief, promises
         self.state, self._state_blocks = in_blocks(state)
         self._options = options = policy.options
         # Looked up once: a decision takes microseconds.
         self._own = policy.randomness in ("own", "both")
         self._exploring, self._sampled = options.exploration > 0.0, options.sampled
         self._binarised, self._forgets = options.binarised, options.half_life < np.inf
-        kinds: Any = type(constants), type(self.memory)
-        functions = policy.scoring, policy.noticing, policy.known
-        made = engine_functions(*functions, *kinds, self.compiled)
+        kinds: Any = type(constants), type(self.memory), type(promises)
+        scoring = policy.scoring_with(promised=self._promised)
+        made = engine_functions(
+            scoring, policy.noticing, policy.known, *kinds, policy.forbids, self.compiled
+        )
         self._decide, self._settle, self._decide_each, self._learn_all, self._regress = made
         self._scores, self._scratch = self._buffers = np.zeros((2, arms))
         self._none, self._most = np.empty(0), min(problem.plays, arms)
+        # With no more awake arms than this there is nothing to choose between.
+        self._unscored = 0 if self._promised and policy.forbids else problem.plays
         self._owed = self._scratch[: self._most]
         self.read()
         self.bind(problem, self.memory)
@@ -114,12 +123,12 @@ class DecisionEngine:
     def bind(self, problem: ProblemArrays, memory: Any) -> None:
         """Use other floors and weights for the same arms, and another memory of the policy."""
         self._problem, self._plays, self.memory = problem, problem.plays, memory
+        own = self.constants, memory, self.promises, self.belief
         if self.compiled:
-            blocks = *self._state_blocks, *in_blocks(problem)[1]
-            self._numbers = (*blocks, *self._options, *self.constants, *memory, *self.belief)
+            blocks = *self._state_blocks, *in_blocks(problem)[1], *self._options
+            self._numbers = (*blocks, *(number for part in own for number in part))
         else:
-            given = self.state, problem, self._options, self.constants, memory, self.belief
-            self._numbers = given
+            self._numbers = (self.state, problem, self._options, *own)
 
     def read(self) -> None:
         """Recompute the posteriors: the state has changed other than by learning."""
@@ -130,7 +139,7 @@ class DecisionEngine:
     def decide(self, awake: Integers, rng: Random) -> Drawn:
         """Choose arms, and advance clock and debts."""
         samples = scores = self._none
-        if awake.size > self._plays:
+        if awake.size > self._unscored:
             if self._exploring and explore(self._scores, awake, self._options, rng):
                 return self._settled(awake, rng), self._owed, samples, scores
             samples, scores = self._drawn(awake, rng), self._scores
@@ -149,7 +158,7 @@ class DecisionEngine:
         The choices are those that as many calls of :meth:`decide` would make. None if that cannot
         be promised: what is drawn for one depends on the one before.
         """
-        if self._own or self._exploring or self._forgets or self._regresses:
+        if self._own or self._exploring or self._forgets or self._regresses or self._promised:
             return None
         found = Many([], [], [])
         while len(found.chosen) < count:
@@ -200,6 +209,12 @@ class DecisionEngine:
             self._regress(self.belief, state, context, arms, told, weight, self._options)
         return taken
 
+    def credit(self, arms: Integers, rewards: Sequence[float]) -> None:
+        """Count rewards that were told towards promises of reward."""
+        if isinstance(self.promises, PromiseArrays):
+            for arm, reward in zip(arms.tolist(), rewards, strict=True):
+                credit_reward(self.promises, self.state, arm, float(reward))
+
     def _drawn(self, awake: Integers, rng: Random) -> Floats:
         """Return a sample of every awake arm; none for a policy that scores without."""
         if not self._sampled:
@@ -228,13 +243,14 @@ class DecisionEngine:
         """Compile everything that decisions need, on copies; log it if it is slow."""
         start = time.perf_counter()
         state, blocks, memory = self.state, self._state_blocks, self.memory
+        promises, self.promises = self.promises, copied(self.promises)
         nobody, rng = np.empty(0, dtype=np.int64), np.random.default_rng(0)
         self.state, self._state_blocks = in_blocks(state)
         self.bind(self._problem, copied(memory))
         self.decide(nobody, rng)
         self._settled(nobody, rng)
         self.learn(nobody, [], 1, rng, getattr(self.belief, "context", None))
-        self.state, self._state_blocks = state, blocks
+        self.state, self._state_blocks, self.promises = state, blocks, promises
         self.bind(self._problem, memory)
         seconds = time.perf_counter() - start
         if seconds > SLOW_SECONDS:
@@ -248,13 +264,20 @@ def engine_functions(
     belief: Belief,
     constants: Any,
     memory: Any,
+    promises: Any,
+    forbids: bool,
     machine: bool,
 ) -> tuple[Callable[..., Any], ...]:
     """Return what decides, decides where arms tie, decides many times, learns, and regresses.
 
     Random numbers are drawn, and exploration is decided, before.
     """
-    aside = {"explore": never, "keep_debts": write_debts}
+    aside: dict[str, Any] = {
+        "explore": never,
+        "keep_debts": write_debts,
+        "promised": promises is PromiseArrays,
+        "forbids": forbids,
+    }
     clear = round_of(score, notice, choose=choose_clear, draw_samples=belief.given, **aside)
     settle = round_of(keep_scores, draw_samples=given_samples, **aside)
     one, other = (inlined(decide, "play_round", round_) for round_ in (clear, settle))
@@ -262,12 +285,15 @@ def engine_functions(
     if not machine:
         return one, other, interpreted(decide_each, decide=one), learn_all, regress
     constants_end = OPTIONS_END + len(constants._fields)
+    memory_end = constants_end + len(memory._fields)
     kinds = {
         "Constants": constants,
         "Memory": memory,
+        "Promises": promises,
         "Statistics": belief.statistics,
         "CONSTANTS_END": constants_end,
-        "MEMORY_END": constants_end + len(memory._fields),
+        "MEMORY_END": memory_end,
+        "PROMISES_END": memory_end + len(promises._fields),
     }
     one, other = (
         interpreted(inlined(decide_blocks, "decide", plain), **kinds) for plain in (one, other)
@@ -324,6 +350,7 @@ def decide(
     options: StepOptions,
     constants: Any,
     memory: Any,
+    promises: Any,
     belief: Any,
 ) -> int:
     """Play a round with random numbers that are there; ``buffers`` are for scores and scratch."""
@@ -340,6 +367,7 @@ def decide(
         constants,
         memory,
         belief,
+        promises,
         rng,
     )
     return count  # noqa: RET504  (a call to be inlined is assigned)
@@ -354,9 +382,21 @@ def decide_blocks(
     options = StepOptions(*numbers[PROBLEM_END:OPTIONS_END])
     constants = Constants(*numbers[OPTIONS_END:CONSTANTS_END])
     memory = Memory(*numbers[CONSTANTS_END:MEMORY_END])
-    belief = Statistics(*numbers[MEMORY_END:])
+    promises = Promises(*numbers[MEMORY_END:PROMISES_END])
+    belief = Statistics(*numbers[PROMISES_END:])
     count = decide(
-        chosen, awake, samples, rng, buffers, state, problem, options, constants, memory, belief
+        chosen,
+        awake,
+        samples,
+        rng,
+        buffers,
+        state,
+        problem,
+        options,
+        constants,
+        memory,
+        promises,
+        belief,
     )
     return count  # noqa: RET504
 

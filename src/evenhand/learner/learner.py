@@ -11,8 +11,9 @@ import numpy as np
 
 from evenhand.beliefs.regression import follow_epoch, spread
 from evenhand.core.arrays import Floats, Integers
-from evenhand.core.checks import check_whole, fail
+from evenhand.core.checks import check_known, check_whole, fail
 from evenhand.core.fading import round_weight, rounds_lived
+from evenhand.core.promises import PromiseArrays
 from evenhand.core.round import begin_epoch
 from evenhand.core.schema import carried, copied, new
 from evenhand.core.state import (
@@ -30,10 +31,21 @@ from evenhand.learner.cancelling import cancel_decision
 from evenhand.learner.decision import DecisionRecord
 from evenhand.learner.engine import Compiled, DecisionEngine, Drawn, Many
 from evenhand.learner.feedback import HistoryRow
+from evenhand.learner.promises import (
+    Promises,
+    PromiseStatus,
+    cancel_promises,
+    carried_promises,
+    promises_of,
+    remembers_all,
+    settle,
+    statuses,
+)
 from evenhand.learner.reasons import Basis, prices_of
 from evenhand.optimum.feasibility import attainable
 from evenhand.policies import Policy, PolicySetup, make_policy
 from evenhand.problem import Problem
+from evenhand.promises import Promise
 
 
 class Learner:
@@ -49,6 +61,11 @@ class Learner:
         What decides and takes in rewards.
     decisions
         How many decisions were made, cancelled ones included.
+    promises, adds_up
+        What is promised beyond floors, and what happened to it; whether all of the state is a sum
+        over decisions and feedback.
+    strict
+        Whether promises that can never be kept are refused when arms or promises change.
     """
 
     def __init__(
@@ -60,18 +77,20 @@ class Learner:
         horizon: int | None = None,
         compiled: Compiled = "auto",
         table: ArmTable | None = None,
+        strict: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
             fail("problem", "a Problem", problem)
         self.policy = policy if isinstance(policy, Policy) else make_policy(policy)
         self.resolved = self.policy.resolved(problem)
-        self.options, self.adds_up = self.resolved.options, self.resolved.adds_up
+        self.resolved.check_keeps(problem)
+        self.options = self.resolved.options
         # Looked up once: a decision takes microseconds.
         self._regresses, self._contextual = self.resolved.known.regresses, bool(problem.features)
         self.horizon = None if horizon is None else check_whole("horizon", horizon, least=1)
         seed = None if seed is None else check_whole("seed", seed, least=0)
         self.rng = np.random.default_rng(seed)
-        self.decisions = 0
+        self.decisions, self.strict = 0, strict
         self._compiled = compiled
         table = first_table(problem) if table is None else table
         arms, features = len(table.problem.arms), len(problem.features.columns)
@@ -79,6 +98,7 @@ class Learner:
         state = new(State, arms)
         self._add_priors(table.problem, state, self._belief, problem.priors)
         self._refresh(state, self._belief)
+        self.promises: Promises = promises_of(table, self.options.surplus)
         self.adopt(table, state)
 
     @property
@@ -96,20 +116,37 @@ class Learner:
         """The statistics of the belief, beside the state."""
         return self._belief
 
-    def adopt(self, table: ArmTable, state: State, memory: Any = None, belief: Any = None) -> None:
+    def adopt(
+        self,
+        table: ArmTable,
+        state: State,
+        memory: Any = None,
+        belief: Any = None,
+        promises: Promises | None = None,
+    ) -> None:
         """Use other arms; what may raise comes first."""
-        policy, belief = self.resolved, self._belief if belief is None else belief
-        constants = policy.constants(PolicySetup(table.problem, self.horizon))
-        given = policy, state, table.arrays, constants, belief
+        resolved, belief = self.policy.resolved(table.problem), belief or self._belief
+        resolved.check_keeps(table.problem)
+        if promises is None:
+            before, surplus = getattr(self, "table", table), self.options.surplus
+            rounds = int(state.rounds[0])
+            promises = carried_promises(self.promises, before, table, surplus, rounds)
+        constants = resolved.constants(PolicySetup(table.problem, self.horizon))
+        given = resolved, state, table.arrays, constants, belief, promises
         engine = DecisionEngine(*given, self._compiled)
         if memory is not None:
             engine.bind(table.arrays, memory)
+        self.resolved, self.promises = resolved, promises
+        self.adds_up = resolved.adds_up and remembers_all(promises)
+        self._owes = isinstance(promises, PromiseArrays)
         self.table, self.engine, self.state, self._belief = table, engine, engine.state, belief
 
     def decide(self, awake: Integers, context: Floats | None = None) -> Drawn:
         """Choose arms; clock and debts advance at once."""
         if self._regresses:
             self._belief.context[:] = ONLY_INTERCEPT if context is None else context
+        if self._owes:
+            self._owed = self.promises.debts.copy()  # type: ignore[union-attr]
         drawn = self.engine.decide(awake, self.rng)
         self.decisions += 1
         return drawn
@@ -136,14 +173,18 @@ class Learner:
         owed = None
         if not self.adds_up:
             owed = before.copy() if before.size == chosen.size else before[: chosen.size].copy()
-        return DecisionRecord(
+        record = DecisionRecord(
             self.decisions, round_, time, names, chosen, self.table, awake, owed, context
         )
+        if self._owes:
+            record.owed = self._owed
+        return record
 
     def view(self, awake: Integers) -> DecisionView:
         """Return a copy of what the next decision depends on."""
         belief = copied(self._belief)
-        return DecisionView(awake, np.empty(0), copied(self.state), self.table.arrays, belief)
+        state, promises = copied(self.state), copied(self.promises)
+        return DecisionView(awake, np.empty(0), state, self.table.arrays, belief, promises)
 
     def basis(self, view: DecisionView, memory: Any, drawn: Drawn) -> Basis:
         """Return what a decision was made from, given view and memory before it."""
@@ -159,6 +200,7 @@ class Learner:
             scores[: view.awake.size].copy(),
             prices_of(self.engine.memory),
             self.problem.features.owners,
+            self.problem.rows.names,
         )
 
     def coefficients(self) -> tuple[Floats, Floats]:
@@ -179,7 +221,8 @@ class Learner:
         """Learn rewards that no decision was made for; clock and plays stay as they are."""
         time = int(self.state.rounds[0] + self.state.cancelled[0])
         for arm, reward, context in rows:
-            self.learn(np.array([arm]), [reward], time, context)
+            known = ONLY_INTERCEPT if context is None else context
+            self.engine.learn(np.array([arm]), [reward], time, self.rng, known)
 
     def encode(self, context: object) -> Floats | None:
         """Return a context as numbers, or raise InputError; None where there are no features."""
@@ -198,7 +241,10 @@ class Learner:
     ) -> bool:
         """Take in rewards of a decision; nothing, and False, if one is not in [0, 1]."""
         known = ONLY_INTERCEPT if context is None else context
-        return self.engine.learn(arms, rewards, time, self.rng, known)
+        taken = self.engine.learn(arms, rewards, time, self.rng, known)
+        if taken and self._owes:
+            self.engine.credit(arms, rewards)
+        return taken
 
     def still_there(self, record: DecisionRecord, arms: Iterable[str]) -> tuple[str, ...]:
         """Return those of a decision's arms that still take part."""
@@ -208,8 +254,10 @@ class Learner:
 
     def cancel(self, record: DecisionRecord, later: Iterable[DecisionRecord] = ()) -> None:
         """Undo a decision, see :func:`cancel_decision`."""
-        given = later, self.table, self.state, self.options
-        self.table = cancel_decision(record, *given)
+        since = list(later)
+        self.table = cancel_decision(record, since, self.table, self.state, self.options)
+        self.promises = cancel_promises(self.promises, record, since, self.rounds)
+        self.engine.promises = self.promises
         self.engine.bind(self.table.arrays, self.engine.memory)
 
     def load(self, state: State) -> None:
@@ -219,23 +267,35 @@ class Learner:
         self.engine.read()
 
     def join(
-        self, name: str | Iterable[str], floor: object, weight: object, prior: object = None
+        self,
+        name: str | Iterable[str],
+        floor: object,
+        weight: object,
+        prior: object = None,
+        ceiling: object = 1.0,
+        promises: Iterable[str] = (),
     ) -> None:
-        """Add arms; their debts count from now on."""
+        """Add arms, also to some promises; their debts count from now on."""
         names, now = tables.names_of(name), (self.rounds, self.decisions)
-        table = tables.with_arms(self.table, names, floor, weight, prior, *now)
+        table = tables.with_arms(
+            self.table, names, floor, weight, prior, *now, ceiling=ceiling, promises=promises
+        )
+        self._check(table)
         self._carry(table, {arm: table.problem.priors[arm] for arm in names if prior is not None})
 
     def retire(self, name: str | Iterable[str]) -> None:
         """Remove arms."""
         self._carry(tables.without_arms(self.table, tables.names_of(name)))
 
-    def change(self, name: str | Iterable[str], floor: object, weight: object) -> None:
+    def change(
+        self, name: str | Iterable[str], floor: object, weight: object, ceiling: object = None
+    ) -> None:
         """Change floors or weights: what is owed stays, plays ahead of the old floor do not."""
         names, now = tables.names_of(name), (self.state.played, self.rounds, self.decisions)
-        table = tables.with_values(self.table, names, floor, weight, *now)
+        table = tables.with_values(self.table, names, floor, weight, *now, ceiling=ceiling)
         if table.problem == self.problem:
             return
+        self._check(table)
         other = table.arrays.floors != self.table.arrays.floors
         state = copied(self.state)
         state.debts[other] = np.maximum(state.debts[other], 0.0)
@@ -243,7 +303,37 @@ class Learner:
 
     def set_plays(self, plays: int) -> None:
         """Change at most how many arms are played in a round."""
-        self.adopt(tables.with_plays(self.table, plays), self.state)
+        table = tables.with_plays(self.table, plays)
+        self._check(table)
+        self.adopt(table, self.state)
+
+    def set_promise(self, promise: Promise) -> None:
+        """Make a promise, or change the one of its name."""
+        if not isinstance(promise, Promise):
+            fail("promise", "a Promise", promise)
+        others = [one for one in self.problem.promises if one.name != promise.label]
+        self._promise([*others, promise])
+
+    def remove_promise(self, name: str) -> None:
+        """Take a promise back: it is owed nothing more."""
+        check_known("promise", [name], [one.name for one in self.problem.promises])
+        self._promise([one for one in self.problem.promises if one.name != name])
+
+    def _promise(self, promises: Sequence[Promise]) -> None:
+        problem = self.problem.with_arms(self.problem.arms, promises=promises)
+        table = tables.make_table(problem, self.table.arrays, self.table.clock, self.table.position)
+        self._check(table)
+        self.adopt(table, self.state)
+
+    def _check(self, table: ArmTable) -> None:
+        """Refuse promises that do not fit even if all arms are always awake."""
+        if self.strict and not table.problem.allow_impossible:
+            table.problem.check_possible()
+
+    def statuses(self) -> dict[str, PromiseStatus]:
+        """Return how every promise beyond floors stands."""
+        prices = getattr(self.engine.memory, "row_prices", None)
+        return statuses(self.table, self.promises, prices, self.rounds)
 
     def pause(self, name: str | Iterable[str]) -> None:
         """Pause arms: they are not played, and their debts do not grow."""
@@ -298,6 +388,7 @@ class Learner:
         """Recompute debts that add up, after sums were added to the state."""
         if self.adds_up:
             self.state.debts[:] = cumulative_debts(self.state, self.table.arrays)
+            settle(self.promises, self.rounds)
         self._refresh(self.state, self._belief)
         self.engine.read()
 

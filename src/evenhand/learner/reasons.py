@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.extras import load
+from evenhand.core.promises import PromiseArrays, estimate, mean_estimate
 from evenhand.core.state import DecisionView, posterior
 from evenhand.learner.decision import Reason
 from evenhand.policies import Policy
@@ -20,7 +21,8 @@ class Basis(NamedTuple):
 
     The view is that before the decision; its samples, and the scores, are those that were drawn,
     empty if there were none. ``prices`` are those that the policy used, if it knows any, and
-    ``owners`` the features that the numbers of a context belong to.
+    ``owners`` the features that the numbers of a context belong to, ``rows`` the promises that the
+    rows beyond floors belong to.
     """
 
     policy: Policy
@@ -32,6 +34,7 @@ class Basis(NamedTuple):
     scores: Floats
     prices: Floats | None
     owners: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
 
 def reasons(basis: Basis) -> tuple[Reason, ...]:
@@ -52,6 +55,7 @@ def reasons(basis: Basis) -> tuple[Reason, ...]:
         _listed(ranks, size),
         _listed(probabilities(policy, view, basis.constants, basis.memory), size),
         _contributions(basis),
+        _bonuses(basis),
     )
     return tuple(map(Reason, *columns))
 
@@ -85,15 +89,41 @@ def _contributions(basis: Basis) -> list[dict[str, float] | None]:
     return found
 
 
+def _bonuses(basis: Basis) -> list[dict[str, float] | None]:
+    """Return what each promise beyond floors adds to every awake arm's score."""
+    view, policy, rows = basis.view, basis.policy, basis.rows
+    promises = view.promises
+    if (
+        not isinstance(promises, PromiseArrays)
+        or not basis.scores.size
+        or not policy.writes_bonuses
+    ):
+        return [None] * view.awake.size
+    policy.bonus_rows()(view, basis.constants, basis.memory)
+    expected = estimate if policy.options.sampled else mean_estimate
+    found: list[dict[str, float] | None] = []
+    for index, arm in enumerate(view.awake.tolist()):
+        sums: dict[str, float] = {}
+        for j in promises.rows[promises.first[arm] : promises.first[arm + 1]].tolist():
+            part = float(promises.bonuses[j])
+            if promises.reward[j]:
+                part *= float(promises.weights[arm]) * float(expected(view, index))
+            sums[rows[j]] = sums.get(rows[j], 0.0) + part
+        found.append(sums)
+    return found
+
+
 def probabilities(policy: Policy, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
     """Return the probability of every awake arm to be chosen, exploration included."""
     size, plays = view.awake.size, view.problem.plays
-    if size <= plays:
+    promised = isinstance(view.promises, PromiseArrays) and policy.forbids
+    if size <= plays and not promised:
         return np.ones(size)
     found = policy.probabilities(view, constants, memory)
     if found is None or policy.exploration == 0.0:
         return found
-    return (1.0 - policy.exploration) * found + policy.exploration * plays / size
+    chance = min(plays / size, 1.0) if size else 1.0
+    return (1.0 - policy.exploration) * found + policy.exploration * chance
 
 
 def prices_of(memory: Any) -> Floats | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -33,6 +34,14 @@ def score(
             scores[j] = constants.above + debt
 
 
+def overdue_bonuses(view: DecisionView, constants: FairLearnConstants, memory: NoMemory) -> None:
+    """Write ``sign_j (above + Q_j)`` as the bonus of a promise that is behind by over alpha."""
+    for j in range(view.promises.debts.size):
+        debt = view.promises.debts[j]
+        late = debt > constants.alpha
+        view.promises.bonuses[j] = view.promises.sign[j] * (constants.above + debt) if late else 0.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class FairLearn(WithBase, WithSurplus):
     r"""Plays the arms that are too far behind, else asks a base learner (FAIR-LEARN).
@@ -42,7 +51,8 @@ class FairLearn(WithBase, WithSurplus):
         w_i \, \text{estimate}_i & \text{else} \end{cases}
 
     with t the rounds so far and h_i the arm's plays. Published for one play: with m, those most
-    behind come first, and the base learner has the places that are left.
+    behind come first, and the base learner has the places that are left. Other promises count like
+    floors; an upper bound that is exceeded by more than alpha forbids its arms.
 
     >>> FairLearn(alpha=2, base="ucb").label()
     'fair-learn base=ucb alpha=2'
@@ -64,6 +74,7 @@ class FairLearn(WithBase, WithSurplus):
     """
 
     name = "fair-learn"
+    keeps = "promises"
     score = staticmethod(score)
     alpha: float = 0.0
 
@@ -71,6 +82,9 @@ class FairLearn(WithBase, WithSurplus):
         super().__post_init__()
         alpha = check_number(f"alpha of policy {self.name!r}", self.alpha, Limits(0.0))
         object.__setattr__(self, "alpha", alpha)
+
+    def bonus_rows(self) -> Callable[..., None]:
+        return overdue_bonuses
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         above = self.above_all(setup.problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -10,6 +11,7 @@ from evenhand.beliefs.belief import Belief
 from evenhand.beliefs.registry import BeliefName, belief_names, belief_of
 from evenhand.core.checks import POSITIVE, Limits, check_choice, check_number, fail, real
 from evenhand.core.round import StepOptions
+from evenhand.core.state import DecisionView
 from evenhand.errors import InputError
 from evenhand.optimum.bounds import paper_eta
 from evenhand.policies.policy import NEWER, Policy, PolicySetup, Randomness
@@ -23,6 +25,14 @@ SHORTEST_HALF_LIFE = 0.001
 FAR = 1e6
 # The two forms that the literature has names for.
 SURPLUS_WORDS = {"cumulative": math.inf, "reflected": 0.0}
+
+
+def eta_bonuses(view: DecisionView, constants: Any, memory: Any) -> None:
+    """Write ``sign_j max(Q_j, 0) / eta`` as the bonus of every promise."""
+    promises = view.promises
+    for j in range(promises.debts.size):
+        owed = max(promises.debts[j], 0.0)
+        promises.bonuses[j] = promises.sign[j] * owed / constants.eta
 
 
 class EtaOnly(NamedTuple):
@@ -68,7 +78,11 @@ class WithEta(WithSurplus):
         See :class:`WithSurplus`.
     """
 
+    keeps = "promises"
     eta: Eta = 10.0
+
+    def bonus_rows(self) -> Callable[..., None]:
+        return eta_bonuses
 
     def __post_init__(self) -> None:
         super().__post_init__()

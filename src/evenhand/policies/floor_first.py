@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Random
+from evenhand.core.promises import PromiseArrays
 from evenhand.core.state import DecisionView
 from evenhand.policies.families import WithSamples, WithSurplus
 from evenhand.policies.policy import NoConstants, NoMemory
@@ -38,12 +40,22 @@ def score(
         scores[j] = rank
 
 
+def first_bonuses(view: DecisionView, constants: NoConstants, memory: NoMemory) -> None:
+    """Write ``sign_j N max(Q_j, 0)`` as the bonus of a promise: places are below N."""
+    arms = view.problem.weights.size
+    for j in range(view.promises.debts.size):
+        owed = max(view.promises.debts[j], 0.0)
+        view.promises.bonuses[j] = view.promises.sign[j] * owed * arms
+
+
 @dataclass(frozen=True, kw_only=True)
 class FloorFirst(WithSamples, WithSurplus):
     r"""Largest debt first, then best Thompson sample (TSCSF-B with eta towards 0).
 
     .. math:: i \text{ before } j \iff (Q_i, w_i \theta_i) > (Q_j, w_j \theta_j)
         \text{ in lexicographic order}
+
+    Promises beyond floors come before floors, the farther behind the earlier.
 
     >>> FloorFirst(surplus=0).label()
     'floor-first surplus=0'
@@ -61,7 +73,16 @@ class FloorFirst(WithSamples, WithSurplus):
     """
 
     name = "floor-first"
+    keeps = "promises"
     score = staticmethod(score)
+
+    def bonus_rows(self) -> Callable[..., None]:
+        return first_bonuses
+
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        if isinstance(view.promises, PromiseArrays):
+            return None
+        return super().probabilities(view, constants, memory)
 
     def lines(self, view: DecisionView, constants: Any, memory: Any) -> Lines:
         debts = np.maximum(view.state.debts[view.awake], 0.0)

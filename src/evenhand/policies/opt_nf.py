@@ -26,6 +26,7 @@ class OptNf(Policy):
     """
 
     name = "opt-nf"
+    keeps = "nothing"
     no_belief = "it knows the means"
     score = staticmethod(oracle.score)
     knows_nature = True

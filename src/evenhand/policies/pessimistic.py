@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,6 +37,14 @@ def score(
         scores[j] += max(view.state.debts[view.awake[j]], 0.0) * share
 
 
+def growing_bonuses(view: DecisionView, constants: PessimisticConstants, memory: NoMemory) -> None:
+    """Write ``sign_j max(Q_j, 0) / V_t`` as the bonus of every promise."""
+    share = 1.0 / (constants.eta * math.sqrt(view.state.rounds[0] + 1))
+    for j in range(view.promises.debts.size):
+        owed = max(view.promises.debts[j], 0.0)
+        view.promises.bonuses[j] = view.promises.sign[j] * owed * share
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pessimistic(WithBase, WithSurplus):
     r"""Promises a little more than the floors, less and less of it (pessimistic-optimistic).
@@ -49,7 +58,7 @@ class Pessimistic(WithBase, WithSurplus):
     constraints and Slater's constant in them, which are not known beforehand: ``eta`` and
     ``tightening`` stand for them here, and epsilon is in parts of the floor, so that a small floor
     is not tightened beyond what there is to give. An agent's debts are these queues, more than what
-    was promised.
+    was promised. Promises beyond floors have queues, too, that are not tightened.
 
     >>> Pessimistic(base="ucb").label()
     'pessimistic base=ucb'
@@ -72,6 +81,7 @@ class Pessimistic(WithBase, WithSurplus):
     """
 
     name = "pessimistic"
+    keeps = "promises"
     score = staticmethod(score)
     surplus: float = 0.0
     eta: float = 0.1
@@ -84,6 +94,9 @@ class Pessimistic(WithBase, WithSurplus):
         tightening = check_number(f"tightening of policy {self.name!r}", self.tightening, least)
         object.__setattr__(self, "eta", eta)
         object.__setattr__(self, "tightening", tightening)
+
+    def bonus_rows(self) -> Callable[..., None]:
+        return growing_bonuses
 
     @property
     def options(self) -> StepOptions:

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
@@ -15,9 +16,11 @@ from evenhand.beliefs.belief import Belief
 from evenhand.beliefs.beta import BETA
 from evenhand.beliefs.regression import follow_epoch, location, refresh, spread
 from evenhand.core.arrays import Floats, Random
-from evenhand.core.checks import check_number
+from evenhand.core.checks import check_number, fail
+from evenhand.core.jit import inlined, interpreted
 from evenhand.core.nature import Awake
 from evenhand.core.plain import format_value
+from evenhand.core.promises import PromiseArrays, add_bonuses, mean_estimate
 from evenhand.core.round import StepOptions, notice
 from evenhand.core.schema import copied, new
 from evenhand.core.state import DecisionView, ProblemArrays, State, faded, posterior
@@ -79,6 +82,9 @@ class Policy(ABC):
 
     name: ClassVar[str]
     knows_nature: ClassVar[bool] = False
+    # What it keeps: nothing (it promises nothing, and may play any problem), floors alone (a
+    # problem that promises more is refused), or all promises.
+    keeps: ClassVar[Literal["nothing", "floors", "promises"]] = "floors"
     # Why it has no parameter ``belief``, if it has none.
     no_belief: ClassVar[str] = "its score has one estimate for each arm, whatever the context"
     memory: ClassVar[type[Any]] = NoMemory
@@ -131,6 +137,32 @@ class Policy(ABC):
         """The scoring function, if it depends on the parameters."""
         return self.score
 
+    def bonus_rows(self) -> Callable[..., None]:
+        """Return ``write(view, constants, memory)``, which writes the bonus of every promise."""
+        raise NotImplementedError(f"policy {self.name!r} keeps no promises beyond floors")
+
+    def scoring_with(self, *, promised: bool) -> Score:
+        """Return the scoring function, with what promises beyond floors add if there are any."""
+        if not promised or self.keeps != "promises":
+            return self.scoring
+        return score_with_promises(self.scoring, self.bonus_rows(), self.options.sampled)
+
+    @property
+    def writes_bonuses(self) -> bool:
+        """Whether it has a bonus for every promise."""
+        return type(self).bonus_rows is not Policy.bonus_rows
+
+    @property
+    def forbids(self) -> bool:
+        """Whether a score below 0 says that an arm is not to be played."""
+        return self.keeps == "promises"
+
+    def check_keeps(self, problem: Problem) -> None:
+        """Raise InputError if the policy cannot keep what the problem promises."""
+        if problem.rows.size and self.keeps == "floors":
+            rule = f"floors alone with policy {self.name!r}"
+            fail("promises of the problem", rule, ", ".join(dict.fromkeys(problem.rows.names)))
+
     @property
     def noticing(self) -> Callable[..., None]:
         """``notice(awake, memory, belief)``, called in every round, scored or not."""
@@ -144,19 +176,18 @@ class Policy(ABC):
         """Return what the scoring function needs beyond the view, as a NamedTuple."""
         return NoConstants()
 
-    def new_memory(self, arms: int, features: int = 1) -> Any:
+    def new_memory(self, arms: int, features: int = 1, promises: int = 0) -> Any:
         """Return the policy's own arrays before the first round."""
-        kind = self.memory_kind
-        return NoMemory() if kind is NoMemory else new(kind, arms, features)
+        kind = self.memory_kind(promises)
+        return NoMemory() if kind is NoMemory else new(kind, arms, features, promises)
 
     @property
     def pays_compiled(self) -> bool:
         """Whether machine code pays however few arms there are."""
         return False
 
-    @property
-    def memory_kind(self) -> type[Any]:
-        """The type of its memory, if it depends on the parameters."""
+    def memory_kind(self, promises: int = 0) -> type[Any]:
+        """Return the type of its memory, with so many rows of promises beyond floors."""
         return self.memory
 
     def memory_used(self, before: Any, after: Any) -> Any:
@@ -181,7 +212,9 @@ class Policy(ABC):
         """Return the scores that samples would give; nothing is drawn, and nothing remembered."""
         scores = np.zeros(view.awake.size)
         supposed = view._replace(samples=samples)
-        self.scoring(scores, supposed, constants, copied(memory), np.random.default_rng(0))
+        promised = isinstance(view.promises, PromiseArrays)
+        score = self.scoring_with(promised=promised)
+        score(scores, supposed, constants, copied(memory), np.random.default_rng(0))
         return scores
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
@@ -190,14 +223,17 @@ class Policy(ABC):
         None where that is not known: the policy draws random numbers of its own.
         """
         plays = view.problem.plays
+        # An arm that scores below 0 is not played: it comes behind plays that stay empty.
+        empty = plays if isinstance(view.promises, PromiseArrays) else 0
         if self.randomness == "samples":
             lines = self.lines(view, constants, memory)
-            return best_of_lines(lines, self.distributions(view), plays)
+            return best_of_lines(lines, self.distributions(view), plays, empty)
         if self.randomness == "none":
             samples = np.ones(view.awake.size)
             given = samples, view.awake, view.state, view.belief, self.options
             self.known.given(*given, None)
-            return best_of_numbers(self.score_with(view, constants, memory, samples), plays)
+            scores = self.score_with(view, constants, memory, samples)
+            return best_of_numbers(scores, plays, empty)
         return None
 
     def distributions(self, view: DecisionView) -> Distributions:
@@ -266,6 +302,29 @@ class Policy(ABC):
         ['eta=10', 'surplus=inf']
         """
         return [f"{name}={format_value(getattr(self, name))}" for name in names]
+
+
+def promised_score(
+    scores: Floats, view: DecisionView, constants: Any, memory: Any, rng: Random
+) -> None:
+    """Score as for floors alone, then add the bonuses of all other promises."""
+    score(scores, view, constants, memory, rng)
+    write_bonuses(view, constants, memory)
+    add_bonuses(scores, view)
+
+
+# Stand for the policy's own.
+score: Score = promised_score
+write_bonuses: Callable[..., None] = notice
+
+
+@cache
+def score_with_promises(own: Score, bonuses: Callable[..., None], sampled: bool) -> Score:
+    """Return a scoring function that adds what promises beyond floors add."""
+    given: dict[str, Any] = {"write_bonuses": bonuses}
+    if not sampled:
+        given["add_bonuses"] = interpreted(add_bonuses, estimate=mean_estimate)
+    return interpreted(inlined(promised_score, "score", own), **given)
 
 
 def parameter_fields(policy: type[Policy]) -> list[Field[Any]]:

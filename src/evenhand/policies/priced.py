@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from evenhand.beliefs.belief import Belief
 from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import check_choice, fail, real
 from evenhand.core.jit import interpreted
+from evenhand.core.promises import PromiseArrays
 from evenhand.core.schema import Column
 from evenhand.core.state import (
     DecisionView,
@@ -27,7 +28,8 @@ from evenhand.core.state import (
 from evenhand.optimum.feasibility import attainable
 from evenhand.optimum.independent import solve_independent
 from evenhand.policies.families import WithSamples, WithSurplus
-from evenhand.policies.policy import NEWER, PolicySetup, Score
+from evenhand.policies.policy import NEWER, PolicySetup, Score, score_with_promises
+from evenhand.policies.promised_prices import PromisedMemory, solve_promised
 from evenhand.policies.sampled_prices import (
     SampledMemory,
     copy_context,
@@ -35,6 +37,7 @@ from evenhand.policies.sampled_prices import (
     solve_sampled,
     write_responses,
 )
+from evenhand.problem import Problem
 
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 PriceSource: TypeAlias = Literal["auto", "exact", "sample"]
@@ -67,6 +70,20 @@ class PricedConstants(NamedTuple):
     ahead: Floats
 
 
+class PromisedConstants(NamedTuple):
+    """As :class:`PricedConstants`, with the same of each promise beyond floors."""
+
+    eta: float
+    growth: float
+    half_life: float
+    plays_each: float
+    known_plays: float
+    worth: Floats
+    ahead: Floats
+    row_worth: Floats
+    row_ahead: Floats
+
+
 class PricedMemory(NamedTuple):
     """The prices of the floors, and the round in which they are computed again."""
 
@@ -90,7 +107,9 @@ def score(
     share = 1.0 / eta
     arms, plays = weights.size, view.problem.plays
     if is_due(rounds, memory.refresh[0], next_refresh(rounds, arms, plays, constants.half_life)):
-        refresh_prices(view.state, view.problem, view.belief, constants.half_life, memory)
+        refresh_prices(
+            view.state, view.problem, view.belief, view.promises, constants.half_life, memory
+        )
     for j in range(view.awake.size):
         i = view.awake[j]
         scores[j] = weights[i] * view.samples[j]
@@ -118,7 +137,12 @@ def anytime_eta(
 
 
 def refresh_prices(
-    state: State, problem: ProblemArrays, belief: Any, half_life: float, memory: PricedMemory
+    state: State,
+    problem: ProblemArrays,
+    belief: Any,
+    promises: Any,
+    half_life: float,
+    memory: PricedMemory,
 ) -> None:
     """Compute the prices of the floors on posterior means and measured awake rates.
 
@@ -142,13 +166,49 @@ def refresh_prices(
 
 
 def refresh_sampled(
-    state: State, problem: ProblemArrays, belief: Any, half_life: float, memory: SampledMemory
+    state: State,
+    problem: ProblemArrays,
+    belief: Any,
+    promises: Any,
+    half_life: float,
+    memory: SampledMemory,
 ) -> None:
     """Compute the prices of the floors on the latest rounds, see :func:`solve_sampled`."""
     arms, rounds = problem.floors.size, state.rounds[0]
     memory.refresh[0] = next_refresh(rounds, arms, min(problem.plays, arms), half_life)
     floors = wanted_floors(state, problem, memory.refresh[0] - rounds)
     solve_sampled(state, problem, belief, memory, floors, half_life)
+
+
+def refresh_promised(
+    state: State,
+    problem: ProblemArrays,
+    belief: Any,
+    promises: PromiseArrays,
+    half_life: float,
+    memory: PromisedMemory,
+) -> None:
+    """Compute the prices of all promises on the latest rounds, see :func:`solve_promised`."""
+    arms, rounds = problem.floors.size, state.rounds[0]
+    memory.refresh[0] = next_refresh(rounds, arms, min(problem.plays, arms), half_life)
+    floors = wanted_floors(state, problem, memory.refresh[0] - rounds)
+    solve_promised(state, problem, belief, promises, memory, floors, half_life)
+
+
+def price_bonuses(view: DecisionView, constants: PromisedConstants, memory: PromisedMemory) -> None:
+    """Write ``sign_j max(price_j + worth_j (Q_j + ahead_j) / eta, 0)`` as each promise's bonus.
+
+    A debt of reward is counted in what its arms typically earn; so is the price.
+    """
+    promises, eta = view.promises, constants.eta
+    if eta == 0.0:
+        each, known = constants.plays_each, constants.known_plays
+        eta = anytime_eta(view.state.rounds[0], each, constants.growth, known)
+    for j in range(promises.debts.size):
+        unit = memory.units[j] if memory.units[j] > 0.0 else 1.0
+        owed = promises.debts[j] / unit + constants.row_ahead[j]
+        bonus = memory.row_prices[j] + constants.row_worth[j] * owed / (eta * unit)
+        promises.bonuses[j] = promises.sign[j] * max(bonus, 0.0)
 
 
 def wanted_floors(state: State, problem: ProblemArrays, rounds: int) -> Floats:
@@ -162,13 +222,15 @@ def wanted_floors(state: State, problem: ProblemArrays, rounds: int) -> Floats:
 
 
 @cache
-def sampled_score(belief: Belief) -> Callable[..., None]:
-    """Return :func:`score` with prices from the latest rounds."""
-    solve: Callable[..., None] = solve_sampled
+def sampled_score(belief: Belief, *, promised: bool = False) -> Callable[..., None]:
+    """Return :func:`score` with prices from the latest rounds, of floors or of all promises."""
+    refresh: Callable[..., None] = refresh_promised if promised else refresh_sampled
+    name = "solve_promised" if promised else "solve_sampled"
+    solve: Callable[..., None] = solve_promised if promised else solve_sampled
     if belief.regresses:
         means = interpreted(write_responses, link=belief.value)
-        solve = interpreted(solve_sampled, write_means=means)
-    return interpreted(score, refresh_prices=interpreted(refresh_sampled, solve_sampled=solve))
+        solve = interpreted(solve, write_means=means)
+    return interpreted(score, refresh_prices=interpreted(refresh, **{name: solve}))
 
 
 @cache
@@ -233,6 +295,26 @@ class Priced(WithSamples, WithSurplus):
     surplus: float = 10.0
     eta: AnytimeEta = "anytime"
     prices: PriceSource = field(default="auto", metadata=NEWER)
+    keeps = "promises"
+
+    def bonus_rows(self) -> Callable[..., None]:
+        return price_bonuses
+
+    def scoring_with(self, *, promised: bool) -> Score:
+        if not promised:
+            return self.scoring
+        own = sampled_score(self.known, promised=True)
+        return score_with_promises(own, price_bonuses, self.options.sampled)
+
+    def resolved(self, problem: Problem) -> Self:
+        """Return the policy with its belief, and prices from the sample for other promises."""
+        own = super().resolved(problem)
+        if not problem.rows.size or own.prices == "sample":
+            return own
+        if own.prices == "exact":
+            rule = "'auto' or 'sample' with promises beyond floors: exact ones are of floors alone"
+            fail(f"prices of policy {self.name!r}", rule, own.prices)
+        return replace(own, prices="sample")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -270,8 +352,9 @@ class Priced(WithSamples, WithSurplus):
     def noticing(self) -> Callable[..., None]:
         return remembering(self.known.regresses) if self.sampled else super().noticing
 
-    @property
-    def memory_kind(self) -> type[Any]:
+    def memory_kind(self, promises: int = 0) -> type[Any]:
+        if promises:
+            return PromisedMemory
         return SampledMemory if self.sampled else PricedMemory
 
     @property
@@ -299,4 +382,27 @@ class Priced(WithSamples, WithSurplus):
         swing = 1.0 - 2.0 / columns if self.known.regresses else 0.0
         aim = min(AHEAD * swing, self.surplus)
         ahead = frozen(np.where(floors > 0.0, aim, 0.0))
-        return PricedConstants(eta, growth, self.half_life, each, known, worth, ahead)
+        own = PricedConstants(eta, growth, self.half_life, each, known, worth, ahead)
+        return _with_rows(own, problem, weight, aim) if problem.rows.size else own
+
+
+def _with_rows(
+    own: PricedConstants, problem: Problem, weight: float, aim: float
+) -> PromisedConstants:
+    """Return the constants with what is owed to promises beyond floors, in parts of their bounds.
+
+    A bound of reward counts as the plays that would earn it at a mean of a half.
+    """
+    rows, floors = problem.rows, problem.floors
+    heavy = np.max(np.where(rows.members, problem.weights, 0.0), axis=1)
+    earns = np.where(rows.reward & (heavy > 0.0), heavy / 2.0, 1.0)
+    bounds = np.concatenate([floors[floors > 0.0], rows.bound / earns])
+    typical = float(bounds[bounds > 0.0].mean()) if bounds.any() else 1.0
+    parts = np.maximum(np.where(floors > 0.0, floors, typical), typical * SMALLEST_PART)
+    row_parts = np.maximum(rows.bound / earns, typical * SMALLEST_PART)
+    worth = {
+        "worth": frozen(weight * typical / parts),
+        "row_worth": frozen(weight * typical / row_parts),
+        "row_ahead": frozen(np.full(rows.size, aim)),
+    }
+    return PromisedConstants(**{**own._asdict(), **worth})

@@ -31,6 +31,7 @@ STEP = 0.05
 MANY_ENDS = 128
 SURE = 16.0
 NARROW = 1e-10
+TINY = 1e-300
 HUGE = 1e290
 DEEPEST = 60
 CELLS = 4_000_000
@@ -47,8 +48,10 @@ class Lines(NamedTuple):
     slopes: Floats
 
 
-def best_of_lines(lines: Lines, samples: Distributions, plays: int) -> Floats:
+def best_of_lines(lines: Lines, samples: Distributions, plays: int, empty: int = 0) -> Floats:
     """Return each arm's probability to be among the best ``plays``.
+
+    ``empty`` are plays that may stay empty: an arm must score at least 0 to have one of those.
 
     >>> from evenhand.policies.distributions import Betas
     >>> lines = Lines(np.zeros(2), np.array([0.0, 0.0]), np.ones(2))
@@ -57,10 +60,15 @@ def best_of_lines(lines: Lines, samples: Distributions, plays: int) -> Floats:
     >>> best_of_lines(lines, Normals(np.array([0.0, 1.0]), np.ones(2)), 1).round(4)
     array([0.2398, 0.7602])
     """
-    result = np.zeros(lines.tiers.size)
-    left = plays
+    arms, left = lines.tiers.size, plays
     if isinstance(samples, Normals):
         lines = _in_range(lines, samples)
+    if empty:
+        # Above a tier of its own nobody gets to choose: all of them are in one.
+        flat = Lines(np.zeros(empty), np.full(empty, -NARROW), np.zeros(empty))
+        lines = Lines(*(np.concatenate(pair) for pair in zip(lines, flat, strict=True)))
+        samples = samples.take(np.concatenate([np.arange(arms), np.zeros(empty, dtype=np.int64)]))
+    result = np.zeros(lines.tiers.size)
     for tier in np.unique(lines.tiers)[::-1]:
         here = np.flatnonzero(lines.tiers == tier)
         if here.size <= left:
@@ -68,7 +76,7 @@ def best_of_lines(lines: Lines, samples: Distributions, plays: int) -> Floats:
         elif left > 0:
             result[here] = _best(lines.offsets[here], lines.slopes[here], samples.take(here), left)
         left -= min(here.size, left)
-    return result
+    return result[:arms]
 
 
 def _in_range(lines: Lines, samples: Normals) -> Lines:
@@ -78,13 +86,20 @@ def _in_range(lines: Lines, samples: Normals) -> Lines:
     return lines._replace(offsets=offsets, slopes=lines.slopes * 2.0 * far)
 
 
-def best_of_numbers(scores: Floats, plays: int) -> Floats:
+def best_of_numbers(scores: Floats, plays: int, empty: int = 0) -> Floats:
     """Return each arm's chance if scores are what they are: 0 or 1, or its share of the last ties.
+
+    ``empty`` are plays that may stay empty, see :func:`best_of_lines`.
 
     >>> best_of_numbers(np.array([0.5, 0.9, 0.5]), 2)
     array([0.5, 1. , 0.5])
+    >>> best_of_numbers(np.array([0.5, -0.1]), 2, empty=2)
+    array([1., 0.])
     """
     known = np.where(np.isnan(scores), -np.inf, scores)
+    if empty:
+        padded = np.concatenate([known, np.full(empty, -TINY)])
+        return best_of_numbers(padded, plays)[: scores.size]
     last = np.partition(known, -plays, axis=-1)[..., -plays, None]
     above, ties = known > last, known == last
     slots = plays - above.sum(axis=-1, keepdims=True)

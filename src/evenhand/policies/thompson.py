@@ -33,6 +33,7 @@ class Thompson(WithSamples):
     """
 
     name = "thompson"
+    keeps = "nothing"
     score = staticmethod(tscsf_b.score)
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ class Ucb(WithBounds):
     """
 
     name = "ucb"
+    keeps = "nothing"
     randomness = "none"
     score = staticmethod(lfg.score)
 

@@ -31,6 +31,7 @@ class Uniform(Policy):
     """
 
     name = "uniform"
+    keeps = "nothing"
     no_belief = "it looks at no rewards"
     score = staticmethod(score)
 

@@ -1,4 +1,4 @@
-"""Results as a folder of sealed files: two long tables, and where they came from."""
+"""Results as a folder of sealed files: long tables, and where they came from."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from evenhand.core.extras import load
 from evenhand.core.forms import Form
 from evenhand.core.sealed import (
     ARMS_FILE,
+    PROMISES_FILE,
     PROVENANCE_FILE,
     ROUNDS_FILE,
     check_seal,
@@ -21,7 +22,9 @@ from evenhand.core.sealed import (
 )
 from evenhand.core.storage import claimed, write_set
 from evenhand.errors import InputError
+from evenhand.promises import AT_LEAST, AT_MOST
 from evenhand.results.anytime import BY_ARM, AnytimeSettings, Moments
+from evenhand.results.promises import PromiseMoments, RowFacts
 
 FORM = Form("evenhand results", 1)
 
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def write_results(results: Results, folder: Path, *, overwrite: bool) -> None:
-    """Write both tables and their provenance, all of them or none."""
+    """Write all tables and their provenance, all of them or none."""
     heading = {
         **FORM.write({}),
         "policies": dict(zip(results.labels, results.policies, strict=True)),
@@ -45,6 +48,8 @@ def write_results(results: Results, folder: Path, *, overwrite: bool) -> None:
         **results.provenance,
     }
     tables = {ROUNDS_FILE: rounds_table(results), ARMS_FILE: arms_table(results)}
+    if results.rows.names:
+        tables[PROMISES_FILE] = promises_table(results)
     files = {name: sealed_parquet(table, heading) for name, table in tables.items()}
     seals = {name: check_seal(content) for name, content in files.items()}
     files[PROVENANCE_FILE] = sealed_json({**heading, "tables": seals})
@@ -126,6 +131,28 @@ def arms_table(results: Results) -> polars.DataFrame:
     return table
 
 
+def promises_table(results: Results) -> polars.DataFrame:
+    """Return one line per policy, replication and side of a promise beyond floors."""
+    facts, kept = results.rows, results.kept
+    shape = (len(results.labels), results.replications, len(facts.names))
+    runs = shape[0] * shape[1]
+    sides = ["at_least" if sign == AT_LEAST else "at_most" for sign in facts.signs]
+    rates = kept.amounts / results.horizon
+    table: polars.DataFrame = load("polars").DataFrame(
+        {
+            **_who(results, shape),
+            "promise": np.tile(facts.names, runs),
+            "of": np.tile(["reward" if reward else "plays" for reward in facts.rewards], runs),
+            "side": np.tile(sides, runs),
+            "bound": np.tile(facts.bounds, runs),
+            "rate": rates.ravel(),
+            "missed": facts.misses(kept.amounts, results.horizon).ravel(),
+            **{name: getattr(kept, name).ravel() for name in PromiseMoments._fields},
+        }
+    )
+    return table
+
+
 def _who(results: Results, shape: tuple[int, ...]) -> dict[str, Any]:
     """Return the columns that say which policy and replication a line is of."""
     return {
@@ -134,13 +161,29 @@ def _who(results: Results, shape: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-def from_tables(policies: int, rounds: polars.DataFrame, arms: polars.DataFrame) -> dict[str, Any]:
-    """Return the fields of results that are in their two tables."""
+def from_tables(
+    policies: int,
+    rounds: polars.DataFrame,
+    arms: polars.DataFrame,
+    promises: polars.DataFrame | None = None,
+) -> dict[str, Any]:
+    """Return the fields of results that are in their tables."""
     wide = (policies, rounds["replication"].n_unique(), -1)
 
     def column(table: polars.DataFrame, name: str) -> Any:
         return table[name].to_numpy().reshape(wide)
 
+    beyond: dict[str, Any] = {}
+    if promises is not None:
+        first = {name: column(promises, name)[0, 0].tolist() for name in ("promise", "side", "of")}
+        beyond["rows"] = RowFacts(
+            tuple(first["promise"]),
+            tuple(AT_LEAST if side == "at_least" else AT_MOST for side in first["side"]),
+            tuple(column(promises, "bound")[0, 0].tolist()),
+            tuple(unit == "reward" for unit in first["of"]),
+        )
+        kept = (column(promises, name) for name in PromiseMoments._fields)
+        beyond["kept"] = PromiseMoments(*kept)
     by_arm = [column(arms, name) for name in BY_ARM]
     moments = Moments(column(rounds, "behind"), *by_arm)
     return {
@@ -153,4 +196,5 @@ def from_tables(policies: int, rounds: polars.DataFrame, arms: polars.DataFrame)
         "played": column(arms, "played"),
         "estimates": column(arms, "estimate"),
         "moments": moments,
+        **beyond,
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,29 @@ from numpy.typing import NDArray
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_known, check_whole
 from evenhand.errors import InputError
-from evenhand.results._files import arms_table, read_results, rounds_table, write_results
+from evenhand.promises import AT_LEAST, AT_MOST
+from evenhand.results._files import (
+    arms_table,
+    promises_table,
+    read_results,
+    rounds_table,
+    write_results,
+)
 from evenhand.results.anytime import RUN_LISTS, AnytimeFigures, AnytimeSettings, Moments
+from evenhand.results.promises import (
+    NO_ROWS,
+    NOTHING_KEPT,
+    PromiseFigures,
+    PromiseMoments,
+    RowFacts,
+    promise_figures,
+)
 
 if TYPE_CHECKING:
     import polars
 
 _ROUNDING = 1e-12
+Kind = TypeVar("Kind", Moments, PromiseMoments)
 _BULK = 0.95
 
 
@@ -81,6 +97,8 @@ class Results:
         Opt-F per round up to each kept round, in a world that changes; None in one that does not.
     moments, marks
         What was kept of every moment (policy x replication first), and what it is measured against.
+    rows, kept
+        The sides of promises beyond floors, and what was kept of each of them.
     """
 
     arms: tuple[str, ...]
@@ -101,6 +119,8 @@ class Results:
     marks: AnytimeSettings
     optima: Floats | None = None
     optimum_error: float = 0.0
+    rows: RowFacts = NO_ROWS
+    kept: PromiseMoments = NOTHING_KEPT
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Results:
@@ -110,7 +130,8 @@ class Results:
         """
         moments = Moments(*(columns[name] for name in Moments._fields))
         lists: dict[str, Any] = {name: columns[name] for name in RUN_LISTS}
-        return cls(**lists, moments=moments, **facts)
+        kept = PromiseMoments(*(columns[name] for name in PromiseMoments._fields))
+        return cls(**lists, moments=moments, kept=kept, **facts)
 
     @property
     def horizon(self) -> int:
@@ -171,17 +192,46 @@ class Results:
         """Return ``max(0, floor - rate)`` of each arm, averaged over replications."""
         return self._by_arm(self.all_shortfalls()[self._index(label)])
 
+    def promises(self, label: str) -> dict[str, PromiseFigures]:
+        """Return what became of each promise beyond floors: rate, shortfall and excess."""
+        return promise_figures(self.rows, self._kept(label), self.horizon)
+
     def worst_shortfall(self, label: str) -> WorstShortfall:
-        """Return the largest shortfall of any arm: its mean over replications, and their bulk."""
-        worst = self.all_shortfalls()[self._index(label)].max(axis=1)
-        return WorstShortfall(
-            float(worst.mean()), float(np.quantile(worst, _BULK, method="higher"))
-        )
+        """Return the largest shortfall of any floor or other lower bound, over replications.
+
+        A promise of reward counts in reward a round, the others in plays a round.
+        """
+        lower = self._misses(label)[:, self.rows.side(AT_LEAST)]
+        return _worst_of(np.hstack([self.all_shortfalls()[self._index(label)], lower]))
+
+    def worst_excess(self, label: str) -> WorstShortfall:
+        """Return by how much any upper bound was exceeded at most, over replications."""
+        return _worst_of(self._misses(label)[:, self.rows.side(AT_MOST)])
+
+    def worst_miss(self, label: str) -> WorstShortfall:
+        """Return by how much any promise was missed at most, on either side."""
+        shortfalls = self.all_shortfalls()[self._index(label)]
+        return _worst_of(np.hstack([shortfalls, self._misses(label)]))
 
     def all_kept(self, label: str) -> float:
-        """Return the share of replications in which no arm lacks more than one play."""
-        missing = self.floors * self.horizon - self.played[self._index(label)]
+        """Return the share of replications in which no promise lacks more than one play.
+
+        Of a promise of reward, one unit of reward.
+        """
+        floors = self.floors * self.horizon - self.played[self._index(label)]
+        missing = np.hstack([floors, self._misses(label) * self.horizon])
         return float((missing.max(axis=1) <= 1.0 + _ROUNDING * self.horizon).mean())
+
+    def _kept(self, label: str) -> PromiseMoments:
+        """Return what was kept of the promises of one policy."""
+        index = self._index(label)
+        return PromiseMoments(*(part[index] for part in self.kept))
+
+    def _misses(self, label: str) -> Floats:
+        """Return by how much each side of a promise was missed, by replication."""
+        if not self.rows.names:
+            return np.empty((self.replications, 0))
+        return self.rows.misses(self._kept(label).amounts, self.horizon)
 
     def anytime(self, label: str) -> AnytimeFigures:
         """Return how a policy stood at every moment, not only at the end."""
@@ -194,9 +244,14 @@ class Results:
             share_behind=float(share.mean()),
             tolerance=marks.tolerance,
             longest_gap=self._by_arm(moments.longest_gaps[index]),
-            worst_window_shortfall=_worst(moments.window_shortfalls[index]),
+            worst_window_shortfall=_worst(self._window_misses(index)),
             window=marks.window,
         )
+
+    def _window_misses(self, index: int) -> Floats:
+        """Return by how much floors and other promises were missed in the worst window."""
+        floors = self.moments.window_shortfalls[index]
+        return np.hstack([floors, self.kept.window_misses[index]]) if self.rows.names else floors
 
     def mean_estimates(self, label: str) -> dict[str, float]:
         """Return each arm's estimated mean at the end."""
@@ -213,6 +268,7 @@ class Results:
             played=np.concatenate([part.played for part in parts], axis=1),
             estimates=np.concatenate([part.estimates for part in parts], axis=1),
             moments=_joined([part.moments for part in parts]),
+            kept=_joined([part.kept for part in parts]) if first.rows.names else first.kept,
             seconds=sum(part.seconds for part in parts),
         )
 
@@ -224,8 +280,12 @@ class Results:
         """Return the table of tallies: one line per policy, replication and arm."""
         return arms_table(self)
 
+    def promises_table(self) -> polars.DataFrame:
+        """Return one line per policy, replication and side of a promise beyond floors."""
+        return promises_table(self)
+
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
-        """Write both tables as Parquet and their provenance as JSON, all of them or none.
+        """Write all tables as Parquet and their provenance as JSON, all of them or none.
 
         Each file carries a checksum, and the provenance those of the tables.
         """
@@ -275,9 +335,16 @@ def _worst(by_arm: Floats) -> float:
     return float(by_arm.max(axis=1).mean())
 
 
-def _joined(parts: Sequence[Moments]) -> Moments:
+def _worst_of(misses: Floats) -> WorstShortfall:
+    """Return the mean and the bulk over replications of the worst; 0 of nothing."""
+    worst = misses.max(axis=1, initial=0.0)
+    return WorstShortfall(float(worst.mean()), float(np.quantile(worst, _BULK, method="higher")))
+
+
+def _joined(parts: Sequence[Kind]) -> Kind:
     """Return the moments of all replications."""
-    return Moments(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+    arrays = (np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True))
+    return type(parts[0])(*arrays)
 
 
 def _standard_error(values: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import Limits, check_number, check_whole, fail
+from evenhand.results.promises import PromiseMoments
 
 LONGEST_BURN_IN = 1_000
 PART = 10
@@ -100,7 +101,7 @@ class Moments(NamedTuple):
 
 # What a run leaves: totals and tallies, and what was kept of every moment.
 RUN_LISTS = ("expected", "realised", "played", "estimates")
-RUN_COLUMNS = (*RUN_LISTS, *Moments._fields)
+RUN_COLUMNS = (*RUN_LISTS, *Moments._fields, *PromiseMoments._fields)
 # Those of them with one number for each arm.
 BY_ARM = Moments._fields[1:]
 

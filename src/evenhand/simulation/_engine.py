@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.contexts import apply_context
 from evenhand.core.delay import draw_wait
-from evenhand.core.jit import interpreted
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
-from evenhand.core.round import learn, regress, round_of
+from evenhand.core.round import learning_of, regress, round_of
+from evenhand.simulation._promise_tally import count_no_promises, count_promises
 from evenhand.simulation._tally import count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
 
@@ -27,8 +28,12 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
     problem, arms = nature.problem.arrays, len(nature.problem.arms)
     record, memory, options = new_record(run), run.new_memory(), policy.options
     state, (belief, context) = record.state, run.new_belief()
-    play_round = round_of(policy.scoring, policy.noticing, draw_samples=policy.known.draw)
-    take_in = interpreted(learn, regress=policy.known.learn or regress)
+    promises, promised = run.new_promises(), bool(nature.problem.rows.size)
+    scoring, steps = policy.scoring_with(promised=promised), {"draw_samples": policy.known.draw}
+    kinds = {"promised": promised, "forbids": policy.forbids}
+    play_round = round_of(scoring, policy.noticing, **kinds, **steps)
+    take_in = learning_of(policy.known.learn or regress, promised=promised)
+    count_kept: Callable[..., None] = count_promises if promised else count_no_promises
     present, chosen = np.empty(arms, dtype=np.int64), np.empty(arms, dtype=np.int64)
     rewards, scores, samples, scratch = np.empty((4, arms))
     due: dict[int, list[tuple[int, int, float, Floats]]] = defaultdict(list)
@@ -52,8 +57,9 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
         delay = draw_wait(wait, streams.delay)
 
         given = here, samples, state, problem, scores, scratch, options, constants, memory
-        count = play_round(chosen, *given, belief, streams.policy)
+        count = play_round(chosen, *given, belief, promises, streams.policy)
         count_moment(record.tally, problem.floors, chosen, count, now + 1)
+        count_kept(record.promises, promises, rewards, chosen, count, now + 1)
 
         for i in chosen[:count]:
             expected += payoffs.values[i]
@@ -61,7 +67,7 @@ def run_reference(run: Run, streams: Streams, control: RunControl) -> Record:
             if delay < run.horizon - now:
                 due[now + delay].append((i, now + 1, rewards[i], context.copy()))
         for i, round_, reward, known in due.pop(now, ()):
-            take_in(state, i, reward, round_, options, belief, known, streams.policy)
+            take_in(state, i, reward, round_, options, belief, known, promises, streams.policy)
 
         control.done[0] = now + 1
         if now + 1 in index:

@@ -5,7 +5,7 @@ A plain function, which the readable engine and the compiled one both call.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,8 +107,8 @@ def count_moment(tally: Tally, floors: Floats, chosen: Integers, count: int, rou
         begin_window(tally)
 
 
-def end_window(tally: Tally) -> None:
-    """Count the plays in the window that has lasted long enough."""
+def end_window(tally: Any) -> None:
+    """Count the plays in the window that has lasted long enough; of promises, too."""
     row = tally.turns[ENDING_ROW]
     for i in range(tally.fewest.size):
         plays = tally.played[i] - tally.begun[row, i]
@@ -117,7 +117,7 @@ def end_window(tally: Tally) -> None:
     tally.turns[ENDING_ROW] = row + 1 if row + 1 < tally.begun.shape[0] else 0
 
 
-def begin_window(tally: Tally) -> None:
+def begin_window(tally: Any) -> None:
     """Remember the plays before a window, in a row where another one has ended."""
     row = tally.turns[BEGINNING_ROW]
     for i in range(tally.fewest.size):

@@ -22,9 +22,17 @@ from evenhand.core.nature import (
     draw_rewards,
     own_nature,
 )
-from evenhand.core.round import StepOptions, learn, play_round, regress, round_of
+from evenhand.core.round import (
+    StepOptions,
+    learn,
+    learning_of,
+    play_round,
+    regress,
+    round_of,
+)
 from evenhand.core.state import ProblemArrays, State
 from evenhand.policies.policy import Policy
+from evenhand.simulation._promise_tally import count_no_promises, count_promises
 from evenhand.simulation._tally import Tally, count_moment
 from evenhand.simulation.run import Record, Run, RunControl, Streams, new_record
 
@@ -35,8 +43,10 @@ Totals = tuple[Integers, Floats, Floats, Integers]
 
 def run_compiled(run: Run, streams: Streams, control: RunControl) -> Record:
     """Do exactly what the readable engine does, without holding Python's lock."""
-    contextual = bool(run.environment.problem.features)
-    return play_run(kernel_for(run.resolved, contextual=contextual), run, streams, control)
+    problem = run.environment.problem
+    contextual, promised = bool(problem.features), bool(problem.rows.size)
+    kernel = kernel_for(run.resolved, contextual=contextual, promised=promised)
+    return play_run(kernel, run, streams, control)
 
 
 def play_run(
@@ -54,10 +64,12 @@ def play_run(
         run.constants,
         run.new_memory(),
         *run.new_belief(),
+        run.new_promises(),
         run.resolved.options,
         run.wait,
         record.state,
         record.tally,
+        record.promises,
         (run.checkpoints, record.expected, record.realised, record.behind),
         streams,
         control,
@@ -76,10 +88,12 @@ def play(
     memory: Any,
     belief: Any,
     context: Floats,
+    promises: Any,
     options: StepOptions,
     wait: Wait,
     state: State,
     tally: Tally,
+    promise_tally: Any,
     totals: Totals,
     streams: Streams,
     control: RunControl,
@@ -125,21 +139,24 @@ def play(
             constants,
             memory,
             belief,
+            promises,
             policy,
         )
         count_moment(tally, problem.floors, chosen, count, now + 1)
+        count_promises(promise_tally, promises, rewards, chosen, count, now + 1)
 
         while len(pending) > 0 and pending[0][0] <= now:
             feedback = heappop(pending)
             known = kept[feedback[5]]
-            learn(state, feedback[3], feedback[4], feedback[2], options, belief, known, policy)
+            told = feedback[4]
+            learn(state, feedback[3], told, feedback[2], options, belief, known, promises, policy)
             free.append(feedback[5])
         for j in range(count):
             i = chosen[j]
             expected += values[i]
             realised += weights[i] * rewards[i]
             if delay == 0:
-                learn_now(state, i, rewards[i], now + 1, options, belief, context, policy)
+                learn_now(state, i, rewards[i], now + 1, options, belief, context, promises, policy)
             elif delay < horizon - now:
                 if len(free) == 0:
                     free.append(len(kept))
@@ -161,13 +178,17 @@ def kernel_for(
     policy: Policy,
     *,
     contextual: bool = False,
+    promised: bool = False,
     choose: Callable[..., int] = choose,
     **given: Callable[..., Any],
 ) -> Callable[..., None]:
     """Return :func:`play` compiled around a policy's round; ``given`` stands in for other steps."""
     steps = {"choose": choose, "draw_samples": policy.known.draw}
-    whole = inlined(play, "play_round", round_of(policy.scoring, policy.noticing, **steps))
+    score = policy.scoring_with(promised=promised)
+    round_ = round_of(score, policy.noticing, promised=promised, forbids=policy.forbids, **steps)
+    whole = inlined(play, "play_round", round_)
+    whole = inlined(whole, "count_promises", count_promises if promised else count_no_promises)
     applied = inlined(apply_context, "draw_context", draw_context)
     whole = inlined(whole, "apply_context", applied if contextual else no_context)
-    take_in = inlined(learn, "regress", policy.known.learn or regress)
+    take_in = learning_of(policy.known.learn or regress, promised=promised)
     return compiled(inlined(whole, "learn_now", take_in), learn=take_in, **given)

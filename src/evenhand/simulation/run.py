@@ -11,11 +11,15 @@ import numpy as np
 from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import fail
 from evenhand.core.delay import Delay, Wait, as_wait
-from evenhand.core.state import State, posterior_means
+from evenhand.core.promises import PromiseArrays
+from evenhand.core.state import NoPromises, State, posterior_means
 from evenhand.environment import Environment
 from evenhand.policies.policy import Policy, PolicySetup
+from evenhand.problem import Problem
+from evenhand.promises import arrays_of
 from evenhand.results import Anytime
 from evenhand.results.anytime import USUAL, Moments
+from evenhand.simulation._promise_tally import PromiseTally, new_promise_tally, promise_moments
 from evenhand.simulation._tally import Tally, moments_of, new_tally
 
 
@@ -40,6 +44,7 @@ class Record(NamedTuple):
     behind: Integers
     state: State
     tally: Tally
+    promises: PromiseTally | NoPromises
     half_life: float
 
     @property
@@ -47,10 +52,10 @@ class Record(NamedTuple):
         """Each arm's mean as estimated in the end."""
         return posterior_means(self.state, self.half_life)
 
-    def columns(self, floors: Floats) -> tuple[Any, ...]:
+    def columns(self, problem: Problem) -> tuple[Any, ...]:
         """Return what the run leaves, in the order of ``RUN_COLUMNS``."""
         lists = self.expected, self.realised, self.state.played, self.estimates
-        return *lists, *self.moments(floors)
+        return *lists, *self.moments(problem.floors), *promise_moments(self.promises, problem.rows)
 
     def moments(self, floors: Floats) -> Moments:
         """Return what was kept of every moment."""
@@ -66,6 +71,7 @@ def new_record(run: Run) -> Record:
         np.zeros(kept, dtype=np.int64),
         run.environment.problem.first_state(),
         new_tally(run.anytime.settings_for(run.horizon), arms),
+        new_promise_tally(run.anytime.settings_for(run.horizon), run.environment.problem.rows.size),
         run.policy.options.half_life,
     )
 
@@ -83,6 +89,7 @@ class Run:
 
     def __post_init__(self) -> None:
         check_learns(self.policy, contexts=bool(self.environment.problem.features))
+        self.policy.check_keeps(self.environment.problem)
 
     @cached_property
     def resolved(self) -> Policy:
@@ -92,7 +99,13 @@ class Run:
     def new_memory(self) -> Any:
         """Return the policy's memory before the first round."""
         problem = self.environment.problem
-        return self.resolved.new_memory(len(problem.arms), len(problem.features.columns))
+        columns = len(problem.features.columns)
+        return self.resolved.new_memory(len(problem.arms), columns, problem.rows.size)
+
+    def new_promises(self) -> PromiseArrays | NoPromises:
+        """Return what is promised beyond floors, before the first round."""
+        problem = self.environment.problem
+        return arrays_of(problem.rows, problem.weights, self.resolved.options.surplus)
 
     def new_belief(self) -> tuple[Any, Floats]:
         """Return the belief's statistics before the first round, and the array of the context."""

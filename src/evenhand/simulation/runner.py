@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.arrays import Floats
 from evenhand.core.checks import check_choice, check_whole
 from evenhand.core.delay import Delay, check_delay
 from evenhand.core.extras import load
@@ -21,8 +20,10 @@ from evenhand.files.describe import describe_simulation
 from evenhand.files.simulation import check_checkpoints
 from evenhand.optimum.environment import best_up_to
 from evenhand.policies import Policy, label_policies
+from evenhand.problem import Problem
 from evenhand.results import Anytime, Results
 from evenhand.results.anytime import RUN_COLUMNS, USUAL, check_anytime
+from evenhand.results.promises import RowFacts
 from evenhand.simulation._engine import run_reference
 from evenhand.simulation._progress import Listener, Progress
 from evenhand.simulation.kernel import run_compiled
@@ -118,7 +119,7 @@ def simulate(
         environment, labelled, horizon, replications, seed, delay, anytime
     )
     return Results.of_columns(
-        _columns(records, len(labelled), environment.problem.floors),
+        _columns(records, len(labelled), environment.problem),
         arms=environment.problem.arms,
         floors=environment.problem.floors,
         means=environment.means,
@@ -132,14 +133,15 @@ def simulate(
         provenance=provenance(settings),
         optima=optima,
         marks=marks,
+        rows=RowFacts.of(environment.problem.rows),
     )
 
 
-def _columns(records: Sequence[Record], policies: int, floors: Floats) -> dict[str, NDArray[Any]]:
+def _columns(records: Sequence[Record], policies: int, problem: Problem) -> dict[str, NDArray[Any]]:
     """Stack the records of all jobs: policies first, then replications."""
-    shape = (policies, len(records) // policies, -1)
-    rows = zip(*(record.columns(floors) for record in records), strict=True)
-    stacked = (np.array(column).reshape(shape) for column in rows)
+    shape = (policies, len(records) // policies)
+    rows = zip(*(record.columns(problem) for record in records), strict=True)
+    stacked = (np.array(column).reshape(*shape, len(column[0])) for column in rows)
     return dict(zip(RUN_COLUMNS, stacked, strict=True))
 
 

@@ -18,6 +18,7 @@ from evenhand.core.forms import Form
 from evenhand.core.sealed import about_parquet
 from evenhand.errors import InputError
 from evenhand.results.anytime import RUN_COLUMNS
+from evenhand.results.promises import PromiseMoments, RowFacts
 from evenhand.simulation.run import Record
 from evenhand.sweeps._instances import Prepared
 from evenhand.sweeps._versions import short_digest
@@ -50,6 +51,11 @@ class Facts(NamedTuple):
     floors: Floats
     means: Floats
     optima: Floats | None
+    rows: RowFacts
+
+
+# The columns of the facts of a cell, those of the rows of promises last.
+FACTS = ("rounds", "arms", "floors", "means", "optima", "promises", "signs", "bounds", "rewards")
 
 
 def schema() -> dict[str, Any]:
@@ -70,6 +76,7 @@ def schema() -> dict[str, Any]:
         "largest_debts_after": pl.List(pl.Float64),
         "longest_gaps": pl.List(pl.Int64),
         "window_shortfalls": pl.List(pl.Float64),
+        **{name: pl.List(pl.Float64) for name in PromiseMoments._fields},
     }
 
 
@@ -83,6 +90,10 @@ def part_schema() -> dict[str, Any]:
         "floors": pl.List(pl.Float64),
         "means": pl.List(pl.Float64),
         "optima": pl.List(pl.Float64),
+        "promises": pl.List(pl.String),
+        "signs": pl.List(pl.Float64),
+        "bounds": pl.List(pl.Float64),
+        "rewards": pl.List(pl.Boolean),
     }
 
 
@@ -91,12 +102,12 @@ def line_of(
 ) -> tuple[Any, ...]:
     """Return the line of a run; the rounds kept, and the other facts, with a cell's first one."""
     problem, means = prepared.environment.problem, prepared.environment.means
-    facts: tuple[Any, ...] = (None,) * len(Facts._fields)
+    facts: tuple[Any, ...] = (None,) * len(FACTS)
     if rounds is not None:
         of_arms = list(problem.arms), problem.floors.tolist(), means.tolist()
         optima = None if prepared.optima is None else prepared.optima.tolist()
-        facts = rounds.tolist(), *of_arms, optima
-    return cell, replication, *prepared.best, *record.columns(problem.floors), *facts
+        facts = rounds.tolist(), *of_arms, optima, *map(list, RowFacts.of(problem.rows))
+    return cell, replication, *prepared.best, *record.columns(problem), *facts
 
 
 def part_of(digest: str, runs: range) -> dict[str, Any]:
@@ -126,7 +137,12 @@ def read_lines(content: bytes, runs: range, digest: str, replications: int) -> p
     if numbers.to_list() != list(runs):
         raise InputError("it holds other runs than it says")
     if "optimum_error" not in table.columns:
-        table = table.with_columns(optimum_error=pl.lit(0.0)).select(*part_schema())
+        table = table.with_columns(optimum_error=pl.lit(0.0))
+    if "promises" not in table.columns:
+        missing = (*PromiseMoments._fields, *FACTS[-len(RowFacts._fields) :])
+        kinds = part_schema()
+        table = table.with_columns(**{name: pl.lit([], dtype=kinds[name]) for name in missing})
+    table = table.select(*part_schema())
     return table.with_columns(code=pl.lit(short_digest(about["versions"])))
 
 
@@ -138,8 +154,8 @@ class InstanceRuns:
         self._cell = table["cell"].to_numpy()
         self._code = table["code"].to_list()
         self._filled = np.flatnonzero(table["arms"].is_not_null().to_numpy())
-        self._facts = table.select(Facts._fields).drop_nulls("arms").rows()
-        self._flat = {name: table[name].explode().to_numpy() for name in RUN_COLUMNS}
+        self._facts = table.select(FACTS).drop_nulls("arms").rows()
+        self._flat = {name: table[name].explode().drop_nulls().to_numpy() for name in RUN_COLUMNS}
         self._ends = {
             name: np.cumsum([0, *table[name].list.len().to_list()], dtype=np.int64)
             for name in RUN_COLUMNS
@@ -154,15 +170,16 @@ class InstanceRuns:
         """Return a column of lists for a cell: one row a run."""
         lines, ends = self.of(number), self._ends[name]
         flat = self._flat[name][ends[lines.start] : ends[lines.stop]]
-        return flat.reshape(len(lines), -1)
+        return flat.reshape(len(lines), len(flat) // max(len(lines), 1))
 
     def facts(self, number: int) -> Facts:
         """Return what all runs of a cell have in common."""
-        rounds, arms, floors, means, optima = self._facts[
+        rounds, arms, floors, means, optima, *rows = self._facts[
             np.searchsorted(self._filled, self.of(number).start)
         ]
         best = None if optima is None else np.array(optima)
-        return Facts(np.array(rounds), tuple(arms), np.array(floors), np.array(means), best)
+        arrays = np.array(rounds), tuple(arms), np.array(floors), np.array(means)
+        return Facts(*arrays, best, RowFacts(*(tuple(part or ()) for part in rows)))
 
     def code(self, number: int) -> str:
         """Return which code has played a cell's runs; several if a resume was forced."""

@@ -255,6 +255,7 @@ class SweepResults:
             provenance=self.about,
             optima=facts.optima,
             marks=self._anytime.settings_for(cell_ids[0].horizon),
+            rows=facts.rows,
         )
 
 

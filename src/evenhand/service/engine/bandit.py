@@ -85,7 +85,7 @@ class Bandit:
         self.totals, self.link = counters.totals, counters.link
         learner.decisions = int(counters.totals.latest[0])
         if counters.memory:
-            memory = from_bytes(learner.policy.memory_kind, counters.memory, len(self.arms))
+            memory = from_bytes(learner.policy.memory_kind(), counters.memory, len(self.arms))
             learner.engine.bind(learner.table.arrays, memory)
         learner.load(counters.state)
         self.version = version

@@ -166,7 +166,7 @@ def serving_policy(spec: PolicySpec) -> Policy:
         fail("policy", "one that does without nature's secrets, the true means", name)
     if policy.known.regresses:
         fail("belief", "'auto' or 'beta': the service has no contexts", policy.known.name)
-    if policy.memory_kind is SampledMemory:
+    if policy.memory_kind() is SampledMemory:
         fail("prices", "'auto' or 'exact': the service does not keep the latest rounds", "sample")
     return policy
 

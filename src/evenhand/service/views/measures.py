@@ -8,7 +8,14 @@ from evenhand.core.arrays import Floats
 from evenhand.core.fading import rounds_lived
 from evenhand.core.jit import maker
 from evenhand.core.schema import new
-from evenhand.core.state import NoStatistics, State, awake_rates, cumulative_debts, posterior_means
+from evenhand.core.state import (
+    NoPromises,
+    NoStatistics,
+    State,
+    awake_rates,
+    cumulative_debts,
+    posterior_means,
+)
 from evenhand.errors import Certificate, InfeasibleFloors
 from evenhand.learner.arm_table import rounds_present
 from evenhand.optimum.feasibility import worst_prefix
@@ -67,7 +74,8 @@ class BanditMeasures:
     def prices(self, *, compiled: bool) -> Floats:
         """Return the price of every floor, from estimates and measured awake rates."""
         memory = new(PricedMemory, self.debts.size)
-        given = self.state, self.arrays, NoStatistics(), self.half_life, memory
+        nothing = NoStatistics(), NoPromises()
+        given = self.state, self.arrays, *nothing, self.half_life, memory
         maker(compiled)(refresh_prices)(*given)
         return memory.prices
 
