@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from evenhand.cli._screen import INFEASIBLE, Stopped, errors, say, screen
 from evenhand.core.extras import extras_named
-from evenhand.errors import EvenhandError, InfeasibleFloors
+from evenhand.errors import EvenhandError, InfeasiblePromises
 
 __all__ = ["main"]
 
@@ -144,7 +144,7 @@ def main() -> None:
         _app()
     except EvenhandError as error:
         say(errors, f"evenhand: {error}")
-        sys.exit(INFEASIBLE if isinstance(error, InfeasibleFloors) else 2)
+        sys.exit(INFEASIBLE if isinstance(error, InfeasiblePromises) else 2)
     except MemoryError as error:
         say(errors, f"evenhand: {str(error) or 'not enough memory'}")
         sys.exit(1)

@@ -14,7 +14,7 @@ from evenhand import figures
 from evenhand.cli import _anytime as moments
 from evenhand.cli import _sweeping as sweeping
 from evenhand.cli._screen import print_json, screen
-from evenhand.cli._simulate import optimum_json, optimum_words
+from evenhand.cli._simulate import optimum_json, optimum_words, promise_tables, promises_json
 from evenhand.core.plain import to_json
 from evenhand.core.storage import UnwritableError, staged, write_text
 from evenhand.figures import Spot
@@ -96,7 +96,7 @@ def grid_of(name: str, settings: Settings) -> Grid:
 
 
 def check_floors(settings: Settings) -> None:
-    """Refuse floors that no policy could keep, in any nature there is."""
+    """Refuse promises that no policy could keep, in any nature there is."""
     environment = settings.environment
     horizon = environment.check_horizon(settings.horizon)
     for _, nature in environment.of_rounds(horizon).segments(horizon):
@@ -110,6 +110,7 @@ def as_json(results: Results, rows: list[Spot]) -> dict[str, Any]:
             {
                 **spot._asdict(),
                 "all_kept": results.all_kept(spot.words),
+                **promises_json(results, spot.words),
                 "anytime": moments.anytime_json(results, spot.words),
             }
             for spot in rows
@@ -129,7 +130,7 @@ def spots(results: Results) -> list[Spot]:
     """Return every policy's place on the frontier."""
     rows = []
     for label, name in zip(results.labels, results.policies, strict=True):
-        shortfall, curve = results.worst_shortfall(label), results.regret(label)
+        shortfall, curve = results.worst_miss(label), results.regret(label)
         width = float(curve.high[-1] - curve.mean[-1]) if results.replications > 1 else 0.0
         rows.append(Spot(label, name, *shortfall, float(curve.mean[-1]), width))
     return rows
@@ -139,12 +140,18 @@ def show(results: Results, rows: list[Spot]) -> None:
     """Print the frontier as a table, the smallest shortfall first."""
     screen.print(f"optimum: {optimum_words(results)}")
     table = Table(box=None, pad_edge=False)
-    for column in ("policy", "worst shortfall", "95% of runs", "regret", "± 95%", "floors kept"):
+    missed, kept = (
+        ("worst miss", "kept") if results.rows.names else ("worst shortfall", "floors kept")
+    )
+    for column in ("policy", missed, "95% of runs", "regret", "± 95%", kept):
         table.add_column(column, justify="left" if column == "policy" else "right")
     for spot in sorted(rows, key=lambda spot: spot.shortfall):
         numbers = spot.shortfall, spot.shortfall_bulk, spot.regret, spot.regret_margin
-        kept = f"{results.all_kept(spot.words):.0%}"
-        table.add_row(Text(spot.words), *(f"{number:.5f}" for number in numbers), kept)
+        share = f"{results.all_kept(spot.words):.0%}"
+        table.add_row(Text(spot.words), *(f"{number:.5f}" for number in numbers), share)
     screen.print(table)
     screen.print()
     screen.print(moments.anytime_table(results))
+    for one in promise_tables(results):
+        screen.print()
+        screen.print(one)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,6 +80,7 @@ def as_json(results: Results) -> dict[str, Any]:
                 "regret": regret(results, label),
                 "rates": results.rates(label),
                 "shortfall": results.shortfall(label),
+                **promises_json(results, label),
                 "estimates": results.mean_estimates(label),
                 "anytime": moments.anytime_json(results, label),
             }
@@ -88,6 +89,37 @@ def as_json(results: Results) -> dict[str, Any]:
         "optimum": optimum_json(results),
         "rounds_per_second": results.rounds_per_second,
     }
+
+
+def promises_json(results: Results, label: str) -> dict[str, Any]:
+    """Return what became of promises beyond floors, if there are any."""
+    found = results.promises(label) if results.rows.names else {}
+    return {"promises": {name: one._asdict() for name, one in found.items()}} if found else {}
+
+
+def promise_tables(results: Results) -> Iterator[Table]:
+    """Yield what each promise beyond floors had under each policy, a few policies at a time."""
+    if not results.rows.names:
+        return
+    for start in range(0, len(results.labels), BESIDE):
+        yield promise_table(results, results.labels[start : start + BESIDE])
+
+
+def promise_table(results: Results, labels: Sequence[str]) -> Table:
+    """Return each promise's rate under some policies beside its bounds."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("promise", style="bold")
+    for column in ("of", "at least", "at most"):
+        table.add_column(column, justify="right")
+    found = {label: results.promises(label) for label in labels}
+    for label in labels:
+        table.add_column(Text(label), justify="right")
+    for name in list(dict.fromkeys(results.rows.names))[:MANY_ARMS]:
+        first = found[labels[0]][name]
+        bounds = ("-" if b is None else f"{b:.4f}" for b in (first.at_least, first.at_most))
+        rates = (f"{found[label][name].rate:.4f}" for label in labels)
+        table.add_row(Text(name), first.of, *bounds, *rates)
+    return table
 
 
 def optimum_json(results: Results) -> dict[str, float | None]:
@@ -135,6 +167,9 @@ def show(results: Results) -> None:
     screen.print(policy_table(results))
     screen.print()
     screen.print(moments.anytime_table(results))
+    for table in promise_tables(results):
+        screen.print()
+        screen.print(table)
     if len(results.arms) <= MANY_ARMS:
         for start in range(0, len(results.labels), BESIDE):
             screen.print()

@@ -12,6 +12,7 @@ from evenhand.core.checks import fail
 from evenhand.environment import Environment
 from evenhand.errors import InfeasiblePromises, InputError
 from evenhand.optimum._context_rows import SETS_SEED, Rows, cross, merged
+from evenhand.optimum._natures import ContextRows, Nature, Scores, nature_of
 from evenhand.optimum.contextual import solve_promised_rows, solve_rows
 from evenhand.optimum.result import Optimum
 from evenhand.optimum.solver import solve
@@ -167,3 +168,22 @@ def best_up_to(environment: Environment, rounds: Integers) -> tuple[Best, Floats
     spent = np.clip(rounds[:, None], starts, ends) - starts
     optima = spent @ np.array([best.with_floors for best in found]) / rounds
     return Best(float(optima[-1]), free), optima
+
+
+def follow_priority(environment: Environment, priority: Floats) -> tuple[Floats, Floats]:
+    """Return each arm's plays and weighted reward a round, if the best awake ones by a priority go.
+
+    Arms whose priority is not above 0 are never played.
+
+    >>> from evenhand import Problem
+    >>> nature = Environment(Problem(2, plays=1), means=[0.4, 0.5], availability=[0.5, 1.0])
+    >>> follow_priority(nature, np.array([2.0, 1.0]))
+    (array([0.5, 0.5]), array([0.2 , 0.25]))
+    """
+    plays, scores = environment.problem.plays, Scores(priority, np.zeros(priority.size), 0.0)
+    if environment.contexts is not None:
+        nature: Nature = ContextRows(rows_of(environment))
+    else:
+        nature = nature_of(environment.payoffs.values, environment.awake, plays)
+    followed = nature.follow(scores)
+    return followed.rates, followed.earned

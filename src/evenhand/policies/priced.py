@@ -42,6 +42,8 @@ from evenhand.problem import Problem
 AnytimeEta: TypeAlias = float | Literal["anytime"]
 PriceSource: TypeAlias = Literal["auto", "exact", "sample"]
 GROWS, GROWS_WITH_CONTEXTS = 0.1, 1.0
+# Rewards and plays of many arms make the debts of other promises swing more.
+GROWS_WITH_PROMISES, GROWS_WITH_BOTH = 0.5, 2.0
 GROWTH = 1.1
 KNOWN_PLAYS, KNOWN_PLAYS_WITH_CONTEXTS = 100.0, 10.0
 SMALLEST_PART = 0.01
@@ -126,8 +128,9 @@ def anytime_eta(
     .. math:: 1 + g \sqrt t \min\left(1, \frac{t m}{h N}\right)^2
 
     with g = 0.1 and h = 100. With contexts g is 1 and h is 10: there debts must not decide when an
-    arm is served, only whether. While arms have been played less than about h times, their prices
-    are guesses, and the debts count for more.
+    arm is served, only whether. With promises beyond floors g is 0.5, and 2 with contexts. While
+    arms have been played less than about h times, their prices are guesses, and the debts count for
+    more.
 
     >>> anytime_eta(10_000, 0.2), anytime_eta(100, 0.2)
     (11.0, 1.04)
@@ -267,7 +270,12 @@ class Priced(WithSamples, WithSurplus):
     mean floor), and may be negative against the price, down to minus the surplus. Floors that
     cannot all be kept are missed by the same fraction. An arm that is owed plays and has no floor
     any more is priced as if it were to have them until the prices are computed again.
-    ``docs/beyond-the-paper.md`` and ``docs/contexts.md`` explain it.
+
+    Promises beyond floors add ``sign_j max(price_j + worth_j Q_j / eta, 0)`` to each play of their
+    arms, or to each unit of their reward (the weighted sample). Their prices, and those of floors
+    beside them, come from the latest rounds (:mod:`evenhand.policies.promised_prices`).
+    ``docs/promises.md``, ``docs/beyond-the-paper.md`` and ``docs/contexts.md``
+    explain it.
 
     >>> Priced().label()
     'priced'
@@ -400,7 +408,9 @@ def _with_rows(
     typical = float(bounds[bounds > 0.0].mean()) if bounds.any() else 1.0
     parts = np.maximum(np.where(floors > 0.0, floors, typical), typical * SMALLEST_PART)
     row_parts = np.maximum(rows.bound / earns, typical * SMALLEST_PART)
+    growth = GROWS_WITH_BOTH if own.growth == GROWS_WITH_CONTEXTS else GROWS_WITH_PROMISES
     worth = {
+        "growth": growth,
         "worth": frozen(weight * typical / parts),
         "row_worth": frozen(weight * typical / row_parts),
         "row_ahead": frozen(np.full(rows.size, aim)),

@@ -22,6 +22,7 @@ from evenhand.core.checks import (
 )
 from evenhand.core.schema import names_of
 from evenhand.core.state import State
+from evenhand.policies.banditq import BanditQ
 from evenhand.policies.cl_sg import ClSg
 from evenhand.policies.fair_learn import FairLearn
 from evenhand.policies.families import SURPLUS_WORDS
@@ -34,6 +35,7 @@ from evenhand.policies.pessimistic import Pessimistic
 from evenhand.policies.policy import NoMemory, Policy
 from evenhand.policies.priced import Priced
 from evenhand.policies.simplex_mixture import SimplexMixture
+from evenhand.policies.spoc import Spoc
 from evenhand.policies.strict_rate import StrictRate
 from evenhand.policies.thompson import Thompson
 from evenhand.policies.tscsf_b import TscsfB
@@ -57,6 +59,8 @@ BUILT_IN = (
     SimplexMixture,
     StrictRate,
     FloorFirst,
+    Spoc,
+    BanditQ,
     Uniform,
     Oracle,
     OptF,

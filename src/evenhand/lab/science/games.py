@@ -13,6 +13,7 @@ import numpy as np
 from evenhand.core.delay import Delay, Geometric
 from evenhand.environment import Environment
 from evenhand.generate import random_environment
+from evenhand.lab.science._promised_worlds import PROMISED
 from evenhand.lab.science._worlds import DRIFT, UNINFORMATIVE, WORLDS
 from evenhand.policies import Policy, make_policy
 from evenhand.sweeps import Grid
@@ -36,6 +37,7 @@ TIGHTNESS = (0.7, 0.97)
 TIGHTNESS_WITH_CONTEXTS, FEATURES = (0.6, 0.9), 5
 # With contexts, plain debts are compared at etas around the one that has the regret of `priced`.
 ETAS_WITH_CONTEXTS = (10, 20, 35, 50, 70, 100, 200)
+ETAS_WITH_PROMISES = (5, 10, 20, 35, 50, 100)
 CROWD, SHORTEST = (300, 5), 100
 PARTS_OF_HORIZON = (40, 10, 4)
 LATE = Geometric(50.0)
@@ -94,7 +96,8 @@ def policies(scope: Scope) -> dict[str, Policy]:
     Where there are contexts, the belief of all that look at them is linear.
     """
     made = everybody(scope)
-    made |= {f"tscsf-b η={eta}": make_policy("tscsf-b", eta=eta) for eta in ETAS_WITH_CONTEXTS}
+    etas = sorted({*ETAS_WITH_CONTEXTS, *ETAS_WITH_PROMISES})
+    made |= {f"tscsf-b η={eta}": make_policy("tscsf-b", eta=eta) for eta in etas}
     made[LOGISTIC] = make_policy("priced", belief="logistic")
     made[NO_CONTEXTS] = make_policy("priced", belief="beta")
     made[FORGETTING] = make_policy("priced", half_life=scope.horizon / 20)
@@ -195,6 +198,14 @@ def _with_contexts(scope: Scope) -> Iterator[Game]:
         yield Game(CONTEXTS, number, labels, nature, scope.horizon)
 
 
+def _promised(name: str, scope: Scope) -> Iterator[Game]:
+    debts = (f"tscsf-b η={eta}" for eta in ETAS_WITH_PROMISES)
+    for number in range(scope.with_contexts):
+        nature = PROMISED[name](np.random.default_rng(number), scope.horizon)
+        labels = (OURS, *debts, "lfg η=100", "fair-learn", "pessimistic")
+        yield Game(name, number, labels, nature, scope.horizon)
+
+
 def _uninformative(name: str, scope: Scope) -> Iterator[Game]:
     for number in range(scope.of_each_world):
         nature = UNINFORMATIVE[name](np.random.default_rng(number))
@@ -212,6 +223,7 @@ _GAMES: Mapping[str, Callable[[Scope], Iterator[Game]]] = {
     MANY_ARMS: _crowds,
     CONTEXTS: _with_contexts,
     **{name: partial(_uninformative, name) for name in UNINFORMATIVE},
+    **{name: partial(_promised, name) for name in PROMISED},
     LATE_FEEDBACK: _late,
 }
 

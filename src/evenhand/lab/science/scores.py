@@ -118,7 +118,7 @@ def _score(game: Game, label: str, policy: Policy, results: Results) -> Score:
         game.horizon,
         label,
         game.number,
-        results.worst_shortfall(label).mean,
+        results.worst_miss(label).mean,
         float(results.regret(label).mean[-1]) / (optimum or math.nan),
         results.all_kept(label),
         moments.largest_debt,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.figures import Spot, frontier
+from evenhand.lab.science._promised_worlds import PROMISED
 from evenhand.lab.science.games import CONTEXTS, INDEPENDENT, LOGISTIC, NO_CONTEXTS, OURS, Scope
 from evenhand.lab.science.scores import Row, Score, Winner, summarise, winners
 
@@ -53,7 +54,8 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
     rows = summarise(scores)
     main = [row for row in rows if (row.world, row.horizon) == (INDEPENDENT, scope.horizon)]
     with_contexts = [row for row in rows if row.world == CONTEXTS]
-    rest = [row for row in rows if row not in main and row not in with_contexts]
+    promised = [row for row in rows if row.world in PROMISED]
+    rest = [row for row in rows if row not in (*main, *with_contexts, *promised)]
     lines = [
         f"Who wins where, {scope.replications} replications of every instance:",
         "",
@@ -72,6 +74,8 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
         lines += [f"![Worst shortfall against regret, with contexts]({CONTEXTS_FIGURE}.svg)", ""]
         lines += _table(["policy", *HEADS], [[row.label, *_numbers(row)] for row in with_contexts])
         lines += ["", against_debts(with_contexts)]
+    if promised:
+        lines += ["", *promises_block(scope, promised)]
     if rest:
         lines += ["", "Other horizons and other worlds:", ""]
         lines += _table(
@@ -81,14 +85,43 @@ def as_markdown(scope: Scope, scores: Sequence[Score]) -> str:
     return "\n".join(lines)
 
 
+def promises_block(scope: Scope, rows: Sequence[Row]) -> list[str]:
+    """Return the tables of worlds with promises, and how `priced` compares with plain debts."""
+    count = rows[0].instances
+    lines = [
+        f"Promises of every kind: {count} instances of each world, T = {scope.horizon:,}. "
+        "Shortfall stands for what any promise is missed by, on either side.",
+        "",
+        *_table(["world", "policy", *HEADS], [[r.world, r.label, *_numbers(r)] for r in rows]),
+    ]
+    for world in dict.fromkeys(row.world for row in rows):
+        own = [row for row in rows if row.world == world]
+        ours = next(row for row in own if row.label == OURS)
+        same, inside = same_regret(own, ours.regret)
+        nearest = "" if inside else "eta nearest to the "
+        more = f"{same / ours.shortfall:.0f} times as much" if ours.shortfall else "all of it more"
+        lines += [
+            "",
+            f"{world.capitalize()}: at the {nearest}regret of `priced`, {ours.regret:.3%}, plain "
+            f"debts miss promises by {same:.5f}, {more}.",
+        ]
+    return lines
+
+
+def same_regret(rows: Sequence[Row], regret: float) -> tuple[float, bool]:
+    """Return what plain debts miss at the eta of some regret, and whether there is such an eta."""
+    debts = sorted((row.regret, row.shortfall) for row in rows if row.label.startswith("tscsf-b"))
+    regrets, shortfalls = np.array(debts).T
+    logs = np.log(np.maximum(shortfalls, 1e-9))
+    inside = bool(regrets[0] <= regret <= regrets[-1])
+    return float(np.exp(np.interp(regret, regrets, logs))), inside
+
+
 def against_debts(rows: Sequence[Row]) -> str:
     """Say how `priced` compares with plain debts at the eta that has its regret."""
     by_label = {row.label: row for row in rows}
     ours, logistic, blind = (by_label[label] for label in (OURS, LOGISTIC, NO_CONTEXTS))
-    debts = sorted((row.regret, row.shortfall) for row in rows if row.label.startswith("tscsf-b"))
-    regrets, shortfalls = np.array(debts).T
-    same = float(np.exp(np.interp(ours.regret, regrets, np.log(np.maximum(shortfalls, 1e-9)))))
-    inside = regrets[0] <= ours.regret <= regrets[-1]
+    same, inside = same_regret(rows, ours.regret)
     plain = by_label["tscsf-b η=100"]
     gained = (1.0 - ours.regret) / (1.0 - blind.regret) - 1.0
     more = f"{same / ours.shortfall:.1f} times as much" if ours.shortfall else "`priced` by nothing"

@@ -13,6 +13,7 @@ from evenhand.core.storage import write_text
 from evenhand.lab.judging import RunSize, Verdict, counted
 from evenhand.lab.measurement import FAILS, HOLDS, UNDECIDED
 from evenhand.lab.science._baudry import experiment_1, experiment_5
+from evenhand.lab.science._baudry_rewards import guaranteed_rewards
 from evenhand.lab.science._classics import bernoulli_bandits, sleeping_experts
 from evenhand.lab.science._closed_forms import closed_forms
 from evenhand.lab.science._li import own_setting
@@ -23,6 +24,7 @@ from evenhand.sweeps import Grid, SweepResults
 SOURCES: tuple[Callable[[RunSize], Source], ...] = (
     experiment_5,
     experiment_1,
+    guaranteed_rewards,
     own_setting,
     sleeping_experts,
     bernoulli_bandits,
@@ -56,7 +58,7 @@ def sources_of(size: RunSize) -> list[Source]:
     """Return all sources.
 
     >>> [source.id for source in sources_of(RunSize(quick=True))]
-    ['baudry-5', 'baudry-1', 'li', 'sleeping', 'bernoulli', 'closed-forms']
+    ['baudry-5', 'baudry-1', 'baudry-rewards', 'li', 'sleeping', 'bernoulli', 'closed-forms']
     """
     return [make(size) for make in SOURCES]
 
