@@ -8,10 +8,11 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.arrays import Integers
+from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import Limits, check_choice, check_number, fail
 from evenhand.core.contexts import apply_context
 from evenhand.core.nature import change_nature, draw_awake, draw_rewards, own_nature
+from evenhand.core.promises import PromiseArrays
 from evenhand.core.round import StepOptions, learning_of, regress, round_of
 from evenhand.core.round import score as keep_scores
 from evenhand.environment import Environment
@@ -36,7 +37,9 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
 
     with the plays h_i so far and ``debt_cost`` c: with 0 the reward ignores the floors.
     An episode is truncated after ``horizon`` rounds, and never terminated. Where the problem has
-    features, an observation has the encoded ``context`` of the next round, too.
+    features, an observation has the encoded ``context`` of the next round, too. Where it promises
+    more than floors, it has ``promise_debts``, one for each side of a promise; they count towards
+    the sum above, and an arm with a score below 0 is not played.
 
     Parameters
     ----------
@@ -94,6 +97,9 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         if nature.problem.features:
             columns = len(nature.problem.features.columns)
             parts["context"] = gymnasium.spaces.Box(-1.0, 1.0, (columns,), np.float64)
+        if nature.problem.rows.size:
+            shape = (nature.problem.rows.size,)
+            parts["promise_debts"] = gymnasium.spaces.Box(0.0, np.inf, shape, np.float64)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (arms,), np.float64)
         self.observation_space = cast("gymnasium.Space[Observation]", gymnasium.spaces.Dict(parts))
         promised = bool(nature.problem.rows.size)
@@ -139,7 +145,8 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         self._here = self._here[:0]
         if not truncated:
             self._wake()
-        paid = earned - self.debt_cost * float(np.maximum(state.debts, 0.0).sum())
+        owed = float(np.maximum(state.debts, 0.0).sum() + self._promise_debts().sum())
+        paid = earned - self.debt_cost * owed
         self._line = self._words(chosen, earned)
         return self._seen(), paid, False, truncated, self._told(chosen, earned)
 
@@ -168,12 +175,20 @@ class FairBanditEnv(gymnasium.Env[Observation, Action]):
         present = np.empty(self._state.debts.size, dtype=np.int64)
         self._here = present[: draw_awake(present, self._awake, now, self.np_random)]
 
+    def _promise_debts(self) -> Floats:
+        """Return how far each side of a promise beyond floors is behind."""
+        if not isinstance(self._promises, PromiseArrays):
+            return np.empty(0)
+        debts: Floats = np.maximum(self._promises.debts, 0.0)
+        return debts
+
     def _seen(self) -> Observation:
         awake = np.zeros(self._state.debts.size, dtype=np.int8)
         awake[self._here] = 1
         contextual = bool(self.nature.problem.features)
         return {
             **({"context": self._context.copy()} if contextual else {}),
+            **({"promise_debts": debts} if (debts := self._promise_debts()).size else {}),
             "awake": awake,
             "debts": np.maximum(self._state.debts, 0.0),
             "played": self._state.played.astype(np.float64),
