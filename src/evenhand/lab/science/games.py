@@ -200,9 +200,9 @@ def _with_contexts(scope: Scope) -> Iterator[Game]:
 
 def _promised(name: str, scope: Scope) -> Iterator[Game]:
     debts = (f"tscsf-b η={eta}" for eta in ETAS_WITH_PROMISES)
+    labels = (OURS, *debts, "lfg η=100", "fair-learn", "pessimistic")
     for number in range(scope.with_contexts):
         nature = PROMISED[name](np.random.default_rng(number), scope.horizon)
-        labels = (OURS, *debts, "lfg η=100", "fair-learn", "pessimistic")
         yield Game(name, number, labels, nature, scope.horizon)
 
 

@@ -29,6 +29,16 @@ HEADS = (
 )
 
 
+PROMISE_HEADS = (
+    "worst miss, mean",
+    "largest",
+    "R(T) / optimum, mean",
+    "largest",
+    "all kept",
+    "worst in a window",
+)
+
+
 def as_json(scope: Scope, scores: Sequence[Score]) -> dict[str, Any]:
     """Return everything as plain data."""
     return {
@@ -89,10 +99,10 @@ def promises_block(scope: Scope, rows: Sequence[Row]) -> list[str]:
     """Return the tables of worlds with promises, and how `priced` compares with plain debts."""
     count = rows[0].instances
     lines = [
-        f"Promises of every kind: {count} instances of each world, T = {scope.horizon:,}. "
-        "Shortfall stands for what any promise is missed by, on either side.",
+        f"Promises of every kind: {count} instances of each world, T = {scope.horizon:,}. A promise "
+        "is missed by what it lacks of its lower bound, or has beyond its upper one, a round.",
         "",
-        *_table(["world", "policy", *HEADS], [[r.world, r.label, *_numbers(r)] for r in rows]),
+        *_table(["world", "policy", *PROMISE_HEADS], [_promised(row) for row in rows]),
     ]
     for world in dict.fromkeys(row.world for row in rows):
         own = [row for row in rows if row.world == world]
@@ -106,6 +116,12 @@ def promises_block(scope: Scope, rows: Sequence[Row]) -> list[str]:
             f"debts miss promises by {same:.5f}, {more}.",
         ]
     return lines
+
+
+def _promised(row: Row) -> list[str]:
+    """Return the cells of a policy in a world with promises; figures of floors alone are left out."""
+    numbers = _numbers(row)
+    return [row.world, row.label, *numbers[:5], numbers[-1]]
 
 
 def same_regret(rows: Sequence[Row], regret: float) -> tuple[float, bool]:
