@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from evenhand.policies import make_policy as make_policy
     from evenhand.policies import register_policy as register_policy
     from evenhand.problem import Problem as Problem
-    from evenhand.promises import Promise as Promise
+    from evenhand.problem import Promise as Promise
     from evenhand.results import Anytime as Anytime
     from evenhand.results import Results as Results
     from evenhand.simulation import Geometric as Geometric
@@ -63,8 +63,7 @@ _NAMES = {
     "generate": "Generated random_environment",
     "optimum": "Optimum find_optimum",
     "policies": "Policy make_policy register_policy",
-    "problem": "Problem",
-    "promises": "Promise",
+    "problem": "Problem Promise",
     "results": "Anytime Results",
     "simulation": "Geometric simulate",
     "sweeps": "Grid SweepResults run_sweep",

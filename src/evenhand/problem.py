@@ -30,7 +30,7 @@ from evenhand.errors import InputError
 from evenhand.features import Features
 from evenhand.promises import Promise, Rows, check_promises, rows_of
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "Promise"]
 
 _COUNT = Limits(0.0, 1e12)
 

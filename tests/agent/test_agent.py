@@ -95,7 +95,7 @@ def test_an_agent_decides_exactly_as_the_simulator(setting_1, name):
     simulated = run_compiled(run, streams(4, 0), new_control()).state
 
     world = streams(4, 0)
-    agent = Agent(setting_1.problem, make_policy(name))
+    agent = Agent(setting_1.problem, make_policy(name), horizon=rounds)
     agent._learner.rng = world.policy
     for _ in range(rounds):
         awake = world.availability.random(3) < [0.9, 0.8, 0.7]

@@ -17,7 +17,7 @@ from tests.agent.test_agent import play, three_arms
 
 DYADIC = st.sampled_from([0.0, 0.125, 0.5, 0.875, 1.0])
 # Their queues forget a surplus, and so depend on the order of events.
-NOT_ADDING_UP = ["lfg", "pessimistic", "priced"]
+NOT_ADDING_UP = ["banditq", "lfg", "pessimistic", "priced"]
 
 
 def totals(agent):

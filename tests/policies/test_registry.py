@@ -125,7 +125,7 @@ def test_a_surplus_is_a_number_of_plays_or_the_name_of_a_form_of_debt(name):
 
 def test_every_policy_with_debts_has_a_surplus():
     debts = {"priced", "tscsf-b", "lfg", "cl-sg", "oracle", "floor-first", "pessimistic"}
-    assert set(WITH_SURPLUS) == {*debts, "fair-learn"}
+    assert set(WITH_SURPLUS) == {*debts, "fair-learn", "banditq"}
 
 
 @pytest.mark.parametrize("name", [n for n in ALL if "rewards" in make_policy(n).parameters()])

@@ -10,12 +10,13 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Integers, Random
 from evenhand.core.jit import interpreted
-from evenhand.core.schema import Column
+from evenhand.core.promises import PromiseArrays
+from evenhand.core.schema import Column, copied
 from evenhand.core.state import DecisionView
 from evenhand.policies._revenue import check_revenues, no_queue, queue_of, revenues_of
 from evenhand.policies.families import WithSurplus
 from evenhand.policies.policy import PolicySetup, Score
-from evenhand.policies.probabilities import stepped_on
+from evenhand.policies.probabilities import MANY_ARMS, best_of_numbers, draws, stepped_on
 from evenhand.problem import Problem
 
 NEWTON_STEPS = 100
@@ -179,6 +180,18 @@ class BanditQ(WithSurplus):
 
     def check_keeps(self, problem: Problem) -> None:
         check_revenues(self.name, problem)
+
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        if view.awake.size > MANY_ARMS:
+            return None
+        used = copied(memory)
+        promised = isinstance(view.promises, PromiseArrays)
+        drawing = np.zeros(view.awake.size), view, constants, used, np.random.default_rng(0)
+        self.scoring_with(promised=promised)(*drawing)
+        found = np.zeros(view.awake.size)
+        for chance, drawn in draws(used.chance[view.awake]):
+            found += chance * best_of_numbers(drawn.astype(np.float64), view.problem.plays)
+        return found
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         horizon = setup.horizon

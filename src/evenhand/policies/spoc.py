@@ -13,7 +13,7 @@ from evenhand.core.checks import check_choice
 from evenhand.core.state import DecisionView
 from evenhand.policies._revenue import check_revenues, revenues_of
 from evenhand.policies.policy import NoMemory, Policy, PolicySetup
-from evenhand.policies.probabilities import stepped_on
+from evenhand.policies.probabilities import MANY_ARMS, best_of_numbers, draws, stepped_on
 from evenhand.problem import Problem
 
 Estimate: TypeAlias = Literal["pessimistic", "greedy", "optimistic"]
@@ -37,18 +37,25 @@ def score(
     shares = np.zeros(view.awake.size)
     radius = 2.0 * math.log(max(view.state.rounds[0], 1))
     write_shares(shares, view, constants, radius)
+    write_bounds(scores, view, constants, radius)
     start, before = rng.random(), 0.0
     for j in range(view.awake.size):
-        i = view.awake[j]
-        count = view.state.feedbacks[i]
-        if count <= 0.0:
-            scores[j] = 3.0 * constants.above
-            continue
-        mean = view.state.reward_sums[i] / count
-        scores[j] = view.problem.weights[i] * kl_bound(mean, radius / count, upper=True)
         if stepped_on(before, before + shares[j], start):
             scores[j] += constants.above
         before += shares[j]
+
+
+def write_bounds(
+    scores: Floats, view: DecisionView, constants: SpocConstants, radius: float
+) -> None:
+    """Write ``w_i KL-UCB_i`` of every awake arm; more than all else before its first reward."""
+    for j in range(view.awake.size):
+        i = view.awake[j]
+        count = view.state.feedbacks[i]
+        scores[j] = 3.0 * constants.above
+        if count > 0.0:
+            mean = view.state.reward_sums[i] / count
+            scores[j] = view.problem.weights[i] * kl_bound(mean, radius / count, upper=True)
 
 
 def write_shares(
@@ -157,6 +164,18 @@ class Spoc(Policy):
 
     def check_keeps(self, problem: Problem) -> None:
         check_revenues(self.name, problem)
+
+    def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        if view.awake.size > MANY_ARMS:
+            return None
+        bounds, shares, found = np.zeros((3, view.awake.size))
+        radius = 2.0 * math.log(max(int(view.state.rounds[0]), 1))
+        write_shares(shares, view, constants, radius)
+        write_bounds(bounds, view, constants, radius)
+        for chance, drawn in draws(shares):
+            scores = bounds + constants.above * drawn
+            found += chance * best_of_numbers(scores, view.problem.plays)
+        return found
 
     def constants(self, setup: PolicySetup) -> tuple[Any, ...]:
         above = 1.0 + float(setup.problem.weights.max())

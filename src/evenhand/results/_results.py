@@ -230,7 +230,7 @@ class Results:
     def _misses(self, label: str) -> Floats:
         """Return by how much each side of a promise was missed, by replication."""
         if not self.rows.names:
-            return np.empty((self.replications, 0))
+            return np.empty((len(self.played[self._index(label)]), 0))
         return self.rows.misses(self._kept(label).amounts, self.horizon)
 
     def anytime(self, label: str) -> AnytimeFigures:

@@ -78,7 +78,10 @@ def trial(one: Instance, size: RunSize) -> Trial:
     policies: dict[str, Policy] = {"priced": make_policy("priced")}
     if one.rivals:
         policies |= RIVALS
-    return Trial(one.name, Environment(problem, one.means), policies, horizon_of(size, one.rounds))
+    # Short experiments, and those in which rivals must have learned, are never cut.
+    whole = one.rivals or one.rounds == SHORT
+    rounds = one.rounds if whole else horizon_of(size, one.rounds)
+    return Trial(one.name, Environment(problem, one.means), policies, rounds)
 
 
 def lacking(found: TrialResults, label: str) -> float:

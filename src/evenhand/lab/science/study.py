@@ -99,8 +99,9 @@ def promises_block(scope: Scope, rows: Sequence[Row]) -> list[str]:
     """Return the tables of worlds with promises, and how `priced` compares with plain debts."""
     count = rows[0].instances
     lines = [
-        f"Promises of every kind: {count} instances of each world, T = {scope.horizon:,}. A promise "
-        "is missed by what it lacks of its lower bound, or has beyond its upper one, a round.",
+        f"Promises of every kind: {count} instances of each world, T = {scope.horizon:,}. "
+        "A promise is missed by what it lacks of its lower bound, or has beyond its upper one, "
+        "a round.",
         "",
         *_table(["world", "policy", *PROMISE_HEADS], [_promised(row) for row in rows]),
     ]
@@ -119,7 +120,7 @@ def promises_block(scope: Scope, rows: Sequence[Row]) -> list[str]:
 
 
 def _promised(row: Row) -> list[str]:
-    """Return the cells of a policy in a world with promises; figures of floors alone are left out."""
+    """Return the cells of a policy in a world with promises, without figures of floors alone."""
     numbers = _numbers(row)
     return [row.world, row.label, *numbers[:5], numbers[-1]]
 

@@ -54,7 +54,8 @@ class BatchBasis(NamedTuple):
             last = number == index
             samples = self.samples[index - len(self.chosen)] if last else filler
             given = state, view.problem, scores, scratch, options, self.constants, memory
-            replay(chosen, view.awake, samples, *given, view.belief, unused_rng)
+            nothing = view.belief, view.promises
+            replay(chosen, view.awake, samples, *given, *nothing, unused_rng)
         scored = scores[: view.awake.size] if view.awake.size > view.problem.plays else scores[:0]
         found = before[0]._replace(samples=samples), self.constants, before[1]
         return Basis(policy, self.arms, *found, chosen, scored, prices_of(memory))
