@@ -87,7 +87,8 @@ def test_a_small_study_becomes_the_block_of_a_page(evenhand, tmp_path):
     assert text.endswith("<!-- end of study -->\nafter\n")
     assert (tmp_path / "out" / "frontier.svg").read_text().startswith("<?xml")
     found = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
-    # Three horizons of independent arms, one of them with all; drift has one more, contexts two; three have promises.
+    # Three horizons of independent arms, one of them with all; drift has one more, contexts two;
+    # three worlds have promises.
     assert len(found["scores"]) == 25 + 2 * 10 + 8 * 10 + 1 + 12 + 2 * 3 + 3 * 10
     assert {row["world"] for row in found["winners"]} >= {"independent arms", "drift"}
     rivals = {row["label"] for row in found["policies"]}

@@ -22,6 +22,7 @@ def test_the_command_line_shows_promises(evenhand, tmp_path):
     out = tmp_path / "out"
     shown = evenhand("compare", short_example(tmp_path), "--out", out)
     assert "worst miss" in shown.stdout
+    assert (out / "promises.png").exists()
     rows = json.loads((out / "compare.json").read_text(encoding="utf-8"))["policies"]
     assert rows[0]["promises"]["local"]["at_least"] == 0.2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -17,7 +17,7 @@ from evenhand.cli._screen import print_json, screen
 from evenhand.cli._simulate import optimum_json, optimum_words, promise_tables, promises_json
 from evenhand.core.plain import to_json
 from evenhand.core.storage import UnwritableError, staged, write_text
-from evenhand.figures import Spot
+from evenhand.figures import Line, Spot
 from evenhand.files import Settings
 from evenhand.optimum.environment import find_optimum
 from evenhand.policies import Policy, make_policy
@@ -27,6 +27,10 @@ from evenhand.sweeps import Grid
 
 COMPARED = "compare.json"
 ETAS = (1.0, 10.0, 100.0, "paper")
+FEW = 4
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def compare(
@@ -76,9 +80,30 @@ def compare(
     if out is not None:
         with staged(out, COMPARED) as staged_folder:
             write_text(staged_folder / COMPARED, to_json(document))
-            figures.save(figures.frontier(rows, file.stem), staged_folder / "frontier")
+            figures.save(drawn_frontier(results, rows, file.stem), staged_folder / "frontier")
+            if results.rows.names:
+                bars = figures.promise_bars(results, lines_of(results)[:FEW], file.stem)
+                figures.save(bars, staged_folder / "promises")
     if outcome.progress.given_up:
         raise typer.Exit(sweeping.FAILED)
+
+
+def drawn_frontier(results: Results, rows: list[Spot], title: str) -> Figure:
+    """Return the frontier as a figure; with promises beyond floors both sides count."""
+    if not results.rows.names:
+        return figures.frontier(rows, title)
+    words = "worst miss of any promise (bar: to 95% of runs)", "regret R(T) (bar: 95% interval)"
+    return figures.frontier(rows, title, "", words)
+
+
+def lines_of(results: Results) -> list[Line]:
+    """Return the policies as lines of a figure; another one of the same policy is hatched."""
+    pairs = list(zip(results.labels, results.policies, strict=True))
+    seen = [name for _, name in pairs]
+    return [
+        Line(label, label, name, "-" if name not in seen[:index] else "--")
+        for index, (label, name) in enumerate(pairs)
+    ]
 
 
 def grid_of(name: str, settings: Settings) -> Grid:

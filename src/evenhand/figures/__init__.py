@@ -1,7 +1,13 @@
 """Results as figures that could go into a paper; the only place that loads matplotlib."""
 
 from evenhand.figures._grids import Heat, heat_maps, regret_curves
-from evenhand.figures._panels import change_panel, estimate_marks, floor_bars, regret_panel
+from evenhand.figures._panels import (
+    change_panel,
+    estimate_marks,
+    floor_bars,
+    promise_bars,
+    regret_panel,
+)
 from evenhand.figures._style import COLOURS, LINE_STYLES, Line, as_svg, save
 from evenhand.figures._tradeoffs import Scaling, Spot, frontier, scaling_plot
 
@@ -18,6 +24,7 @@ __all__ = [
     "floor_bars",
     "frontier",
     "heat_maps",
+    "promise_bars",
     "regret_curves",
     "regret_panel",
     "save",

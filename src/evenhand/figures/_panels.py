@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIRST_ROUNDS = 100
+MOST_WORDS = 3
 
 
 @styled
@@ -63,6 +64,37 @@ def floor_bars(results: Results, lines: Sequence[Line], title: str, note: str = 
     axes.hlines(results.floors, indices - 0.45, indices + 0.45, color="black", label="floor")
     axes.set(xlabel="arm", ylabel="fraction of rounds played", title=title)
     axes.set_xticks(indices, short_names(results.arms))
+    legend_below(figure, axes, columns=2)
+    return figure
+
+
+@styled
+def promise_bars(results: Results, lines: Sequence[Line], title: str, note: str = "") -> Figure:
+    """Draw each promise's rate under each policy as a bar, with its bounds marked across.
+
+    Every promise is measured in parts of its larger bound: what is kept lies between the marks, at
+    1 for an exact share.
+    """
+    figure, axes = new(3.0, note)
+    found = {line.label: results.promises(line.label) for line in lines}
+    names = list(found[lines[0].label])
+    figures = [found[lines[0].label][name] for name in names]
+    units = np.array([max(one.at_least or 0.0, one.at_most or 0.0) or 1.0 for one in figures])
+    width, indices = 0.8 / len(lines), np.arange(len(names))
+    for number, line in enumerate(lines):
+        rates = np.array([found[line.label][name].rate for name in names]) / units
+        places = indices + (number - (len(lines) - 1) / 2) * width
+        axes.bar(
+            places, rates, width, color=colour(line.policy), edgecolor="white", linewidth=0.4,
+            alpha=1.0 if line.style == "-" else 0.55, hatch="" if line.style == "-" else "////",
+            label=line.words,
+        )  # fmt: skip
+    for key, words, style in (("at_least", "at least", "-"), ("at_most", "at most", ":")):
+        bounds = np.array([math.nan if (b := getattr(f, key)) is None else b for f in figures])
+        low, high = indices - 0.45, indices + 0.45
+        axes.hlines(bounds / units, low, high, color="black", linestyle=style, label=words)
+    axes.set(xlabel="promise", ylabel="rate / bound", title=title, ylim=(0.0, None))
+    axes.set_xticks(indices, ["\n".join(name.split()[:MOST_WORDS]) for name in names])
     legend_below(figure, axes, columns=2)
     return figure
 

@@ -177,9 +177,10 @@ class SweepResults:
         """Return one line for each cell that has a run: its settings, and what came of it.
 
         A margin is half of a 95% interval of the mean; ``shortfall_bulk`` is what 95% of the runs'
-        worst shortfalls stay within. Regret is null where no policy could keep
-        the floors. A parameter is a number if it is one for all policies, else a text. ``code`` is
-        a digest of all versions that played the cell; several if a resume was forced.
+        worst shortfalls stay within, and ``worst_excess`` by how much upper bounds were exceeded.
+        Regret is null where no policy could keep the promises. A parameter is a number if it is one
+        for all policies, else a text. ``code`` is a digest of all versions that played the cell;
+        several if a resume was forced.
         """
         return self._summary
 
