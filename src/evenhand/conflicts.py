@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.errors import Certificate, InfeasibleFloors, InfeasiblePromises
-from evenhand.promises import AT_LEAST, Rows, floor_rows, joined
+from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
 from evenhand.rate_program import Missing, RateProgram
 
 TOLERANCE = 1e-9
@@ -108,7 +108,7 @@ def check_possible(
     A promise of reward is looked at as if every mean were 1; whether ceilings of reward are kept
     depends on the means.
 
-    >>> from evenhand.promises import stacked
+    >>> from evenhand.promise_rows import stacked
     >>> check_possible(("a", "b"), 1, np.ones(2), np.array([0.7, 0.7]), stacked([], 2))
     Traceback (most recent call last):
     ...

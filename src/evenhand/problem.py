@@ -28,7 +28,8 @@ from evenhand.core.state import ProblemArrays, State
 from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 from evenhand.features import Features
-from evenhand.promises import Promise, Rows, check_promises, rows_of
+from evenhand.promise_rows import Rows, rows_of
+from evenhand.promises import Promise, check_promises
 
 __all__ = ["Problem", "Promise"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.core.arrays import Floats
-from evenhand.promises import AT_LEAST, Rows
+from evenhand.promise_rows import AT_LEAST, Rows
 
 TIGHT = 1e-10
 MOST_TURNS = 20_000

@@ -24,7 +24,8 @@ from evenhand import (
 from evenhand.optimum import Awake
 from evenhand.optimum.environment import rows_of as possible_rounds
 from evenhand.optimum.solver import solve
-from evenhand.promises import check_promises, rows_of
+from evenhand.promise_rows import rows_of
+from evenhand.promises import check_promises
 from tests.optimum.brute import all_sets
 
 KINDS = ("at_least", "at_most", "exactly", "both")

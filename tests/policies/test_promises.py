@@ -20,7 +20,7 @@ from evenhand.core.schema import new
 from evenhand.core.state import DecisionView, State
 from evenhand.policies import PolicySetup
 from evenhand.policies.registry import BUILT_IN
-from evenhand.promises import arrays_of
+from evenhand.promise_rows import arrays_of
 
 KEEPERS = ["priced", "tscsf-b", "lfg", "fair-learn", "pessimistic", "opt-f", "floor-first", "cl-sg"]
 PROMISES = [

@@ -18,7 +18,7 @@ from evenhand.core.schema import Field, carried, copied, fields_of, names_of
 from evenhand.core.state import NoPromises, State
 from evenhand.learner.arm_table import kept_arms
 from evenhand.learner.promises import kept_rows
-from evenhand.promises import Rows
+from evenhand.promise_rows import Rows
 
 ROUNDING = 1e-6
 

@@ -32,7 +32,7 @@ class PromiseArrays(NamedTuple):
     Attributes
     ----------
     sign, bound, reward, surplus
-        Of each row, as in :class:`evenhand.promises.Rows`; a paused row has a bound of 0.
+        Of each row, as in :class:`evenhand.promise_rows.Rows`; a paused row has a bound of 0.
     since, promised, begun
         The round at which its present bound took effect, what it had been promised by then, and
         the round at which it was made.

@@ -93,7 +93,7 @@ def promise_bars(results: Results, lines: Sequence[Line], title: str, note: str 
         bounds = np.array([math.nan if (b := getattr(f, key)) is None else b for f in figures])
         low, high = indices - 0.45, indices + 0.45
         axes.hlines(bounds / units, low, high, color="black", linestyle=style, label=words)
-    axes.set(xlabel="promise", ylabel="rate / bound", title=title, ylim=(0.0, None))
+    axes.set(ylabel="rate / bound", title=title, ylim=(0.0, None))
     axes.set_xticks(indices, ["\n".join(name.split()[:MOST_WORDS]) for name in names])
     legend_below(figure, axes, columns=2)
     return figure

@@ -17,7 +17,7 @@ from evenhand.core.round import StepOptions, learning_of, regress, round_of
 from evenhand.core.round import score as keep_scores
 from evenhand.environment import Environment
 from evenhand.problem import Problem
-from evenhand.promises import arrays_of
+from evenhand.promise_rows import arrays_of
 
 ENVIRONMENT_ID = "evenhand/FairBandit-v0"
 HORIZON = 1_000

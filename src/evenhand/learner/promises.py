@@ -13,7 +13,7 @@ from evenhand.core.promises import PromiseArrays, PromiseState
 from evenhand.core.state import NoPromises
 from evenhand.learner.arm_table import ArmTable
 from evenhand.learner.decision import DecisionRecord
-from evenhand.promises import AT_LEAST, Rows, arrays_of
+from evenhand.promise_rows import AT_LEAST, Rows, arrays_of
 
 Promises: TypeAlias = PromiseArrays | NoPromises
 Standing: TypeAlias = Literal["kept", "behind", "over", "paused"]

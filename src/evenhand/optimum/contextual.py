@@ -31,8 +31,8 @@ from evenhand.optimum.solver import (
     kept_floors,
     worst_level,
 )
-from evenhand.promises import AT_LEAST
-from evenhand.promises import Rows as PromisedRows
+from evenhand.promise_rows import AT_LEAST
+from evenhand.promise_rows import Rows as PromisedRows
 
 # The gap of a sample is far below its standard error.
 SAMPLE_GAP = 1e-6

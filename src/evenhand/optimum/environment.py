@@ -16,7 +16,7 @@ from evenhand.optimum._natures import ContextRows, Nature, Scores, nature_of
 from evenhand.optimum.contextual import solve_promised_rows, solve_rows
 from evenhand.optimum.result import Optimum
 from evenhand.optimum.solver import solve
-from evenhand.promises import Rows as PromisedRows
+from evenhand.promise_rows import Rows as PromisedRows
 from evenhand.responses import means_in
 
 

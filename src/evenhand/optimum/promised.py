@@ -1,7 +1,7 @@
 r"""The optimum with any promises: column generation, whatever the availability and the contexts.
 
-Rows j (:mod:`evenhand.promises`) ask for :math:`s_j \sum_i c_{ji} x_i \ge s_j b_j`. For multipliers
-:math:`\lambda \ge 0` the program separates by round: the best m awake arms by
+Rows j (:mod:`evenhand.promise_rows`) ask for :math:`s_j \sum_i c_{ji} x_i \ge s_j b_j`. For
+multipliers :math:`\lambda \ge 0` the program separates by round: the best m awake arms by
 :math:`r_i + \sum_j s_j \lambda_j c_{ji}` are played, none below 0. So a column is what some
 multipliers choose, a small program mixes columns, and its multipliers are the next ones; the
 duality gap says when no further column can help. The mixture is the optimal policy.
@@ -23,7 +23,7 @@ from evenhand.optimum._growing import SMALLEST_ENTRY, GrowingProgram, ProgramSol
 from evenhand.optimum._joint import GAP, Choice, Growth, Solution, grow
 from evenhand.optimum._natures import Nature, Scores
 from evenhand.optimum.result import Limits, Optimum, promise_figures
-from evenhand.promises import AT_LEAST, Rows, floor_rows, joined
+from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
 from evenhand.rate_program import Missing
 
 # What missing a row by its own size costs at first, in parts of the largest value, how much more if

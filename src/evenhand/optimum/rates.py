@@ -20,7 +20,7 @@ from evenhand.optimum._growing import SMALLEST_ENTRY
 from evenhand.optimum.feasibility import prefix_plays
 from evenhand.optimum.independent import descending, unbound_value
 from evenhand.optimum.result import Limits, Optimum, promise_figures
-from evenhand.promises import AT_LEAST, Rows, floor_rows, joined
+from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
 from evenhand.rate_program import TIGHT, Limit, RateProgram
 
 # How many prefixes of the arms by value there are at first, and how many are added at once.

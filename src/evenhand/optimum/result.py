@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from evenhand.core.arrays import Floats
-from evenhand.promises import AT_LEAST, Rows
+from evenhand.promise_rows import AT_LEAST, Rows
 
 
 class Limits(NamedTuple):

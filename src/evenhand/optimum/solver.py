@@ -20,7 +20,7 @@ from evenhand.optimum.mixture import Block, Mixture, as_mixture, independent_blo
 from evenhand.optimum.promised import Outcome, Promised, best_promised, solve_promised
 from evenhand.optimum.rates import solve_rates
 from evenhand.optimum.result import Limits, Optimum
-from evenhand.promises import Rows
+from evenhand.promise_rows import Rows
 
 ROUNDING = 1e-10
 

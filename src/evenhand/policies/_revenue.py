@@ -8,7 +8,7 @@ from evenhand.core.arrays import Floats, Integers, frozen
 from evenhand.core.checks import fail
 from evenhand.core.state import DecisionView
 from evenhand.problem import Problem
-from evenhand.promises import AT_LEAST
+from evenhand.promise_rows import AT_LEAST
 
 
 def check_revenues(name: str, problem: Problem) -> None:

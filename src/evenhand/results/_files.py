@@ -22,7 +22,7 @@ from evenhand.core.sealed import (
 )
 from evenhand.core.storage import claimed, write_set
 from evenhand.errors import InputError
-from evenhand.promises import AT_LEAST, AT_MOST
+from evenhand.promise_rows import AT_LEAST, AT_MOST
 from evenhand.results.anytime import BY_ARM, AnytimeSettings, Moments
 from evenhand.results.promises import PromiseMoments, RowFacts
 

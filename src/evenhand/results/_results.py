@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.checks import check_known, check_whole
 from evenhand.errors import InputError
-from evenhand.promises import AT_LEAST, AT_MOST
+from evenhand.promise_rows import AT_LEAST, AT_MOST
 from evenhand.results._files import (
     arms_table,
     promises_table,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.promises import AT_LEAST, Rows
+from evenhand.promise_rows import AT_LEAST, Rows
 
 
 class PromiseMoments(NamedTuple):

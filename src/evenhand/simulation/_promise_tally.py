@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.core.arrays import Floats, Integers
 from evenhand.core.promises import PromiseArrays
 from evenhand.core.state import NoPromises
-from evenhand.promises import Rows
+from evenhand.promise_rows import Rows
 from evenhand.results.anytime import AnytimeSettings
 from evenhand.results.promises import PromiseMoments
 from evenhand.simulation._tally import BEGIN, END, begin_window, end_window, step_between

@@ -16,7 +16,7 @@ from evenhand.core.state import NoPromises, State, posterior_means
 from evenhand.environment import Environment
 from evenhand.policies.policy import Policy, PolicySetup
 from evenhand.problem import Problem
-from evenhand.promises import arrays_of
+from evenhand.promise_rows import arrays_of
 from evenhand.results import Anytime
 from evenhand.results.anytime import USUAL, Moments
 from evenhand.simulation._promise_tally import PromiseTally, new_promise_tally, promise_moments
