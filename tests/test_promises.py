@@ -145,3 +145,32 @@ def test_the_optimum_by_hand():
     assert (ceiling.name, ceiling.price) == ("ceiling of c", pytest.approx(-0.3))
     assert (floor.rate, floor.price) == (pytest.approx(0.3), pytest.approx(0.2))
     assert best.floor_headroom == pytest.approx(1 / 0.3)
+
+
+def test_a_promise_may_not_have_the_name_of_a_ceiling():
+    with pytest.raises(InputError, match="not that of an arm's floor or ceiling"):
+        Problem(ARMS, 1, promises=[Promise(["web"], at_most=0.7, name="ceiling of farm")])
+
+
+def test_contradictions_pass_where_a_shortage_is_to_be_shared():
+    both = [Promise(["web"], at_least=0.5, name="x"), Promise(["web"], at_most=0.2, name="y")]
+    Problem(ARMS, 1, floors={"farm": 0.3}, ceilings={"farm": 0.2}, promises=both,
+            allow_impossible=True)  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6, 1e12])
+def test_sizes_of_rewards_do_not_matter(scale):
+    paid = Promise(["a"], at_least=0.3 * scale, of="reward", name="paid")
+    problem = Problem(["a", "b"], 1, weights=[scale, 1.0], promises=[paid])
+    best = find_optimum(Environment(problem, 0.5, 0.9))
+    assert best.promises[0].rate > 0.3 * scale * (1 - 1e-6)
+    too_much = Promise(["a"], at_least=0.7 * scale, of="reward", name="paid")
+    other = Promise(["b"], at_least=0.6, name="other")
+    with pytest.raises(InfeasiblePromises, match=r"'paid'.*'other'"):
+        Problem(["a", "b"], 1, weights=[scale, 1.0], promises=[too_much, other])
+
+
+@pytest.mark.parametrize("least", [1.1, 1e9, 1e20, 1e90])
+def test_no_bound_is_too_large_to_be_refused(least):
+    with pytest.raises(InfeasiblePromises, match="at most 1 can be given"):
+        Problem(["a", "b"], 1, promises=[Promise(["a"], at_least=least, name="x")])

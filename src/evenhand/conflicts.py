@@ -54,7 +54,7 @@ def _error(
 ) -> InfeasiblePromises:
     """Say what is needed, and what is possible at most."""
     lower = named.sign == AT_LEAST
-    weights = np.where(lower, achievable.missing(named).multipliers, 0.0)
+    weights = np.where(lower, achievable.missing(named).weights, 0.0)
     weights /= float(weights.max())
     if weights[lower].min() > 1.0 - UNEQUAL:
         weights = np.where(lower, 1.0, 0.0)

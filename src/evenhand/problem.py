@@ -29,7 +29,7 @@ from evenhand.core.toml import ARM_KEYS, arm_tables, parse_toml, toml_string
 from evenhand.errors import InputError
 from evenhand.features import Features
 from evenhand.promise_rows import Rows, rows_of
-from evenhand.promises import Promise, check_promises
+from evenhand.promises import Promise, check_bounds, check_promises
 
 __all__ = ["Problem", "Promise"]
 
@@ -136,14 +136,18 @@ class Problem:
         if not isinstance(allow_impossible, bool):
             fail("allow_impossible", "true or false", allow_impossible)
         object.__setattr__(self, "allow_impossible", allow_impossible)
-        for i in np.flatnonzero(self.ceilings < self.floors).tolist():
-            rule = f"at least its floor, {self.floors[i]:g}"
-            fail(f"ceiling of arm {arms[i]!r}", rule, float(self.ceilings[i]))
         if not allow_impossible:
             self.check_possible()
 
     def check_possible(self) -> None:
-        """Raise InfeasiblePromises if promises do not fit even if all arms are always awake."""
+        """Raise InfeasiblePromises if promises do not fit even if all arms are always awake.
+
+        InputError if two of them contradict each other on the same arms.
+        """
+        for i in np.flatnonzero(self.ceilings < self.floors).tolist():
+            rule = f"at least its floor, {self.floors[i]:g}"
+            fail(f"ceiling of arm {self.arms[i]!r}", rule, float(self.ceilings[i]))
+        check_bounds(self.arms, self.promises)
         check_possible(self.arms, self.plays, self.weights, self.floors, self.rows)
 
     @cached_property

@@ -142,15 +142,18 @@ def arrays_of(rows: Rows, weights: Floats, surplus: float) -> PromiseArrays | No
     own = np.where(units > 0.0, surplus * np.where(units > 0.0, units, 1.0), surplus)
     arms, where = np.nonzero(rows.members.T)
     first = np.searchsorted(arms, np.arange(weights.size + 1))
-    since, promised, begun, debts, delivered, had, bonuses = np.zeros((7, count))
+    debts, delivered, had, bonuses = np.zeros((4, count))
+    nothing = frozen(np.zeros(count))
     return PromiseArrays(
         rows.sign,
         rows.bound,
         rows.reward,
         frozen(np.where(np.isnan(rows.surplus), own, rows.surplus)),
-        frozen(since),
-        frozen(promised),
-        frozen(begun),
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
         frozen(first.astype(np.int64)),
         frozen(where.astype(np.int64)),
         weights,

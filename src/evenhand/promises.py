@@ -192,7 +192,10 @@ def check_promises(arms: Sequence[str], given: object) -> tuple[Promise, ...]:
             name = f"{promise.label} ({number})"
         taken.add(name)
         found.append(promise._with(name=name))
-    _check_bounds(arms, found)
+    for promise in found:
+        kind, _, arm = promise.name.partition(" of ")
+        if kind in ("floor", "ceiling") and arm in there:
+            fail("name of a promise", "not that of an arm's floor or ceiling", promise.name)
     return tuple(found)
 
 
@@ -227,7 +230,7 @@ def _check_surplus(thing: str, given: object) -> float | None:
     return found
 
 
-def _check_bounds(arms: Sequence[str], promises: Sequence[Promise]) -> None:
+def check_bounds(arms: Sequence[str], promises: Sequence[Promise]) -> None:
     """Refuse promises of the same arms that contradict each other."""
     sides: dict[object, tuple[float, str, float, str]] = {}
     for promise in promises:

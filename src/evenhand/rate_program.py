@@ -20,13 +20,20 @@ from evenhand.promise_rows import AT_LEAST, Rows
 
 TIGHT = 1e-10
 MOST_TURNS = 20_000
+# More than any row of this size can have; HiGHS takes far larger bounds for infinity.
+BEYOND = 1e9
 
 
 class Missing(NamedTuple):
-    """By how much rows must be missed together at least, and the multipliers that prove it."""
+    """By how much rows must be missed together at least, and the multipliers that prove it.
+
+    Each row is divided by its size, so that none is too small to count; ``weights`` are the
+    multipliers of the rows as they are.
+    """
 
     total: float
     multipliers: Floats
+    weights: Floats
 
 
 class Limit(NamedTuple):
@@ -62,7 +69,8 @@ class RateProgram:
         for number in range(rows.size):
             solver.addCol(1.0, 0.0, math.inf, 1, [number], [1.0])
         self._run(solver)
-        return Missing(float(solver.getObjectiveValue()), self._prices(solver, rows))
+        prices = self._prices(solver, rows)
+        return Missing(float(solver.getObjectiveValue()), prices * self._sizes(rows), prices)
 
     def most(self, rows: Rows, weights: Floats) -> float:
         """Return the most of the weighted sum of lower rows that upper rows allow."""
@@ -82,7 +90,8 @@ class RateProgram:
         none = np.zeros(self.values.size)
         solver = self._program(rows._replace(bound=np.where(lower, 0.0, rows.bound)), none)
         used = np.flatnonzero(lower).astype(np.int32)
-        solver.addCol(1.0, 0.0, math.inf, used.size, used, -rows.bound[used])
+        needs = np.minimum(rows.bound[used] / self._sizes(rows)[used], BEYOND)
+        solver.addCol(1.0, 0.0, math.inf, used.size, used, -needs)
         self._run(solver)
         return float(solver.getObjectiveValue())
 
@@ -104,7 +113,8 @@ class RateProgram:
     def _program(self, rows: Rows, gains: Floats | None = None) -> Any:
         """Return the program with all limits found so far; gains are maximised, if there are any.
 
-        Row j of the program is row j of the promises: ``sign (c . x) >= sign b``.
+        Row j of the program is row j of the promises, divided by its largest coefficient:
+        ``sign (c . x) >= sign b``.
         """
         highspy, arms = import_module("highspy"), self.values.size
         solver = highspy.Highs()
@@ -115,10 +125,11 @@ class RateProgram:
         if gains is not None:
             solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
             solver.changeColsCost(arms, np.arange(arms, dtype=np.int32), gains)
+        bounds = np.minimum(rows.bound / (sizes := self._sizes(rows)), BEYOND)
         for number, sign in enumerate(rows.sign.tolist()):
             used, coefficients = rows.entries(number, self.values)
-            least = sign * float(rows.bound[number])
-            solver.addRow(least, math.inf, used.size, used, sign * coefficients)
+            own = sign * coefficients / sizes[number]
+            solver.addRow(sign * float(bounds[number]), math.inf, used.size, used, own)
         for limit in self._limits:
             _add(solver, limit)
         return solver
@@ -139,9 +150,17 @@ class RateProgram:
             self._limits += broken
         return False
 
+    def _sizes(self, rows: Rows) -> Floats:
+        """Return the largest coefficient of each row; 1 where all are 0."""
+        largest = [
+            float(rows.entries(j, self.values)[1].max(initial=0.0)) for j in range(rows.size)
+        ]
+        return np.array([size or 1.0 for size in largest])
+
     def _prices(self, solver: Any, rows: Rows) -> Floats:
         """Return what a unit of each row costs, whatever sign the solver gives it."""
-        found: Floats = np.abs(np.array(solver.getSolution().row_dual)[: rows.size])
+        duals = np.abs(np.array(solver.getSolution().row_dual)[: rows.size])
+        found: Floats = duals / self._sizes(rows)
         return found
 
 

@@ -203,3 +203,98 @@ def test_history_teaches_and_pays_no_promise():
     agent.learn_history([{"arm": "mall", "reward": 1.0}] * 20)
     assert agent.promises()["revenue"].rate == 0.0
     assert agent.posterior_means()["mall"] > 0.9
+
+
+def floor(arms, least, name, **given):
+    return Promise(arms, at_least=least, name=name, **given)
+
+
+def three(*promises, policy="tscsf-b", **given):
+    return Agent(Problem(["a", "b", "c"], 1, promises=promises, **given), policy, seed=1)
+
+
+def test_a_promise_of_unknown_arms_is_refused_and_changes_nothing():
+    agent = three(floor(["a"], 0.2, "p"))
+    for arms in (["typo"], ["a", "typo"]):
+        with pytest.raises(InputError, match="unknown arm of promise 'p' 'typo'"):
+            agent.set_promise(floor(arms, 0.1, "p"))
+    assert agent.problem.promises == (floor(["a"], 0.2, "p"),)
+
+
+def test_a_decision_is_cancelled_in_the_promises_it_was_made_under():
+    agent = three(floor(["a"], 0.2, "p"), floor(["b"], 0.3, "q"))
+    decision = agent.ask(["a"])
+    agent.remove_promise("p")
+    agent.set_promise(floor(["c"], 0.2, "r"))
+    agent.cancel(decision)
+    found = agent.promises()
+    assert (found["q"].debt, found["q"].rate) == (0.0, 0.0)
+    assert (found["r"].debt, found["r"].rate) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("policy", ["tscsf-b", make_policy("tscsf-b", surplus=2)])
+def test_many_decisions_are_cancelled_across_a_change_of_terms(policy):
+    agent = three(floor(["a"], 0.2, "p"), policy=policy)
+    made = [agent.ask(["a"]) for _ in range(10)]
+    agent.set_promise(floor(["a"], 0.3, "p"))
+    for decision in made[:9]:
+        agent.cancel(decision)
+    found = agent.promises()["p"]
+    assert (agent.rounds, found.rate, found.debt) == (1, 1.0, 0.0)
+    agent.ask(["b"])
+    assert agent.promises()["p"].debt == pytest.approx(0.3)
+
+
+def test_deltas_find_promises_by_name():
+    p, q = floor(["a"], 0.2, "p"), floor(["b"], 0.3, "q")
+    here, there = three(p, q), three(q, p)
+    for _ in range(10):
+        here.ask(["a"])
+    there.apply(here.deltas())
+    assert there.promises()["p"].rate == 1.0
+    assert there.promises()["q"].debt == pytest.approx(3.0)
+    with pytest.raises(InputError, match="deltas must be of the promises p, got 'those of others"):
+        three(p).apply(three(q).deltas())
+
+
+def test_deltas_that_wait_survive_a_change_of_promises():
+    p, r = floor(["a"], 0.2, "p"), floor(["c"], 0.1, "r")
+    here, there, third = three(p), three(p), three(p)
+    decision = here.ask(["a"])
+    first = here.deltas()
+    here.cancel(decision)
+    there.apply(here.deltas())
+    for agent in (there, third):
+        agent.set_promise(r)
+    third.ask(["a"])
+    there = Agent.restore(there.snapshot())
+    there.apply(third.deltas())
+    assert there.rounds == 0 or there.promises()["p"].rate <= 1.0
+    assert set(first.rows) == {("p", 1.0, False)}
+
+
+@pytest.mark.parametrize("policy", ["priced", "tscsf-b", "pessimistic", "fair-learn", "cl-sg"])
+def test_nobody_awake_has_no_reasons(policy):
+    capped = Agent(
+        Problem(["a", "b", "c"], 2, promises=[Promise(["a"], at_most=0.2)]), policy, seed=1
+    )
+    assert capped.ask([], explain=True).reasons == ()
+    assert len(capped.ask(["b"], explain=True).reasons) == 1
+
+
+def test_arms_retire_whatever_is_left_of_the_promises():
+    agent = three(floor("all", 0.5, "everyone"), Promise(["a"], at_most=0.2, name="cap"))
+    agent.retire("c")
+    agent.retire("b")
+    assert set(agent.promises()) == {"everyone", "cap"}
+
+
+def test_another_unit_or_surplus_begins_anew():
+    agent = three(floor(["a"], 0.1, "p"), policy=make_policy("tscsf-b", surplus=10))
+    for _ in range(100):
+        agent.ask(["a"])
+    agent.set_promise(floor(["a"], 0.1, "p", surplus="inf"))
+    agent.ask(["b"])
+    assert agent.promises()["p"].debt == pytest.approx(0.1)
+    agent.set_promise(floor(["a"], 0.1, "p", of="reward"))
+    assert agent.promises()["p"].rate == 0.0

@@ -37,7 +37,7 @@ from evenhand.learner.decision import (
 from evenhand.learner.engine import Compiled
 from evenhand.learner.feedback import END_WORDS, rule_on
 from evenhand.learner.learner import Learner
-from evenhand.learner.promises import PromiseStatus
+from evenhand.learner.promises import PromiseStatus, keys_of
 from evenhand.learner.reasons import reasons
 from evenhand.policies import Policy
 from evenhand.problem import Problem
@@ -533,7 +533,8 @@ class Agent:
         promises: Any = learner.promises
         if isinstance(promises, PromiseArrays):
             promises = PromiseState(promises.debts, promises.delivered)
-        return Sums(learner.state, learner.belief, promises, learner.problem.rows)
+        keys = tuple(keys_of(learner.problem.rows))
+        return Sums(learner.state, learner.belief, promises, keys)
 
     def _carry(self, before: Sequence[str]) -> None:
         """Keep what other agents know already for the arms and promises there are now."""

@@ -17,8 +17,7 @@ from evenhand.core.round import begin_epoch
 from evenhand.core.schema import Field, carried, copied, fields_of, names_of
 from evenhand.core.state import NoPromises, State
 from evenhand.learner.arm_table import kept_arms
-from evenhand.learner.promises import kept_rows
-from evenhand.promise_rows import Rows
+from evenhand.learner.promises import RowKey, positions
 
 ROUNDING = 1e-6
 
@@ -26,13 +25,13 @@ ROUNDING = 1e-6
 class Sums(NamedTuple):
     """What adds up over decisions and feedback: the state, a belief's statistics, and promises.
 
-    ``promises`` are those beyond floors, and ``rows`` which these are.
+    ``promises`` are those beyond floors, and ``keys`` tell their sides apart.
     """
 
     state: State
     belief: Any
     promises: Any = NoPromises()
-    rows: Rows | None = None
+    keys: tuple[RowKey, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,26 +67,25 @@ class Sums(NamedTuple):
 
 def copied_sums(sums: Sums) -> Sums:
     """Return sums with arrays of their own."""
-    return Sums(copied(sums.state), copied(sums.belief), copied(sums.promises), sums.rows)
+    return Sums(copied(sums.state), copied(sums.belief), copied(sums.promises), sums.keys)
 
 
 def carried_sums(sums: Sums, before: Sequence[str], now: Sums, arms: Sequence[str]) -> Sums:
     """Return the sums for other arms, and for other promises beyond floors."""
     kept = kept_arms(before, arms)
     belief, promises = sums.belief, copied(now.promises)
-    if isinstance(promises, PromiseState) and now.rows is not None:
+    if isinstance(promises, PromiseState):
         for array in promises:
             array[:] = 0.0
-        if isinstance(sums.promises, PromiseState) and sums.rows is not None:
-            rows = kept_rows(sums.rows, now.rows)
-            old = rows >= 0
+        if isinstance(sums.promises, PromiseState):
+            rows = positions(sums.keys, now.keys)
             for mine, theirs in zip(promises, sums.promises, strict=True):
-                mine[old] = theirs[rows[old]]
+                mine[rows >= 0] = theirs[rows[rows >= 0]]
     return Sums(
         carried(sums.state, kept),
         carried(belief, kept) if fields_of(type(belief)) else belief,
         promises,
-        now.rows,
+        now.keys,
     )
 
 
@@ -104,12 +102,15 @@ class Deltas:
     sums
         What is to be added, by name: whatever of a state, or of a belief, adds up. Less than
         nothing where decisions were cancelled.
+    rows
+        The sides of promises beyond floors, in the order of the numbers.
     """
 
     arms: tuple[str, ...]
     half_life: float
     epoch: int
     sums: Mapping[str, NDArray[Any]]
+    rows: tuple[RowKey, ...] = ()
 
 
 def difference(arms: tuple[str, ...], half_life: float, now: Sums, base: Sums) -> Deltas:
@@ -120,7 +121,7 @@ def difference(arms: tuple[str, ...], half_life: float, now: Sums, base: Sums) -
     for sums in (now, then):
         sums.begin_epoch(present)
     found = {name: now.array(name) - then.array(name) for name in now.names}
-    return Deltas(arms, half_life, int(now.state.epoch[0]), found)
+    return Deltas(arms, half_life, int(now.state.epoch[0]), found, now.keys)
 
 
 def check_deltas(deltas: object, arms: tuple[str, ...], half_life: float, mine: Sums) -> Deltas:
@@ -130,6 +131,12 @@ def check_deltas(deltas: object, arms: tuple[str, ...], half_life: float, mine: 
     if set(deltas.arms) != set(arms) or len(deltas.arms) != len(arms):
         other = ", ".join(sorted(map(str, set(deltas.arms) ^ set(arms))))
         fail("deltas", f"of the arms {', '.join(arms)}", f"those of others: {other}")
+    if set(deltas.rows) != set(mine.keys) or len(deltas.rows) != len(mine.keys):
+        names = (
+            ", ".join(dict.fromkeys(key[0] for key in keys)) for keys in (mine.keys, deltas.rows)
+        )
+        listed, given = (each or "none" for each in names)
+        fail("deltas", f"of the promises {listed}", f"those of others: {given}")
     if set(deltas.sums) != set(mine.names):
         listed = ", ".join(mine.names)
         fail("sums of deltas", f"those of {listed}", ", ".join(sorted(deltas.sums)))
@@ -178,11 +185,16 @@ def add(sums: Sums, deltas: Deltas, arms: tuple[str, ...]) -> None:
     scale = math.ldexp(1.0, deltas.epoch - int(sums.state.epoch[0]))
     kept = kept_arms(deltas.arms, arms)
     there = kept >= 0
+    rows = positions(deltas.rows, sums.keys)
     for field in sums.fields():
+        if field.name not in deltas.sums:
+            continue
         theirs, mine = np.asarray(deltas.sums[field.name]), sums.array(field.name)
         if field.column.fades:
             theirs = theirs * scale
-        if field.follows_arms:
+        if field.column.axis == "promise":
+            mine[rows >= 0] += theirs[rows[rows >= 0]]
+        elif field.follows_arms:
             mine[there] += theirs[kept[there]]
         else:
             mine += theirs

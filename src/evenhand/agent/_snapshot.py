@@ -17,11 +17,11 @@ from evenhand.core.arrays import Random
 from evenhand.core.checks import fail
 from evenhand.core.forms import Form
 from evenhand.core.promises import PromiseState
-from evenhand.core.schema import carried, fields_of, from_lists, to_lists
+from evenhand.core.schema import carried, fields_of, from_lists, new, to_lists
 from evenhand.core.state import NoPromises, State
 from evenhand.errors import InputError, SnapshotError
 from evenhand.learner.arm_table import ArmTable
-from evenhand.learner.promises import Promises, promise_columns, promises_from
+from evenhand.learner.promises import Promises, keys_of, promise_columns, promises_from
 from evenhand.learner.stored import table_columns, table_from
 from evenhand.policies import Policy, make_policy, registered_policies
 
@@ -133,17 +133,18 @@ def _parts_from(document: dict[str, Any]) -> SnapshotParts:
         belief = from_lists(kind, document["belief"], arms, features)
         exchanged = from_lists(kind, document["exchanged_belief"], arms, features)
     rows = table.problem.rows
+    keys = tuple(keys_of(rows))
     promises = promises_from(document["promises"], table, resolved.options.surplus)
     known: Any = NoPromises()
     if rows.size:
         known = from_lists(PromiseState, document["exchanged_promises"], arms, 1, rows.size)
-    base = Sums(from_lists(State, document["exchanged"], arms), exchanged, known, rows)
+    base = Sums(from_lists(State, document["exchanged"], arms), exchanged, known, keys)
     count = table.problem.rows.size
     memory = resolved.new_memory(arms, features, count)
     kind = resolved.memory_kind(count)
     if fields_of(kind):
         memory = from_lists(kind, document["memory"], arms, features, count)
-    early = [_deltas(line, Sums(state, belief, known, rows)) for line in document["early"]]
+    early = [_deltas(line, Sums(state, belief, known, keys)) for line in document["early"]]
     log = log_from(document["log"], table)
     given = table, state, base, memory, belief, promises, early, log, rng
     return SnapshotParts(policy, document["horizon"], *given)
@@ -152,16 +153,20 @@ def _parts_from(document: dict[str, Any]) -> SnapshotParts:
 def _plain(deltas: Deltas) -> dict[str, Any]:
     sums = {name: column.tolist() for name, column in deltas.sums.items()}
     half_life = str(deltas.half_life)
-    return {"arms": deltas.arms, "half_life": half_life, "epoch": deltas.epoch, "sums": sums}
+    about = {"arms": deltas.arms, "half_life": half_life, "epoch": deltas.epoch, "sums": sums}
+    return {**about, "rows": deltas.rows} if deltas.rows else about
 
 
 def _deltas(line: dict[str, Any], mine: Sums) -> Deltas:
     """Return deltas; of other arms, if these have changed since."""
     arms, half_life = tuple(line["arms"]), float(line["half_life"])
     sums = {name: np.array(column) for name, column in line["sums"].items()}
+    rows = tuple((str(name), float(sign), bool(unit)) for name, sign, unit in line.get("rows", ()))
     state, belief = (_like(kind, len(arms)) for kind in mine[:2])
-    theirs = Sums(state, belief, mine.promises, mine.rows)
-    return check_deltas(Deltas(arms, half_life, int(line["epoch"]), sums), arms, half_life, theirs)
+    known: Any = new(PromiseState, len(arms), promises=len(rows)) if rows else NoPromises()
+    theirs = Sums(state, belief, known, rows)
+    found = Deltas(arms, half_life, int(line["epoch"]), sums, rows)
+    return check_deltas(found, arms, half_life, theirs)
 
 
 def _like(kind: Any, arms: int) -> Any:

@@ -36,6 +36,8 @@ class PromiseArrays(NamedTuple):
     since, promised, begun
         The round at which its present bound took effect, what it had been promised by then, and
         the round at which it was made.
+    settled, born
+        After which decision its present bound took effect, and after which it was made.
     first, rows
         The rows of arm i are ``rows[first[i]]`` to ``rows[first[i + 1] - 1]``.
     weights
@@ -53,6 +55,8 @@ class PromiseArrays(NamedTuple):
     since: Floats
     promised: Floats
     begun: Floats
+    settled: Floats
+    born: Floats
     first: Integers
     rows: Integers
     weights: Floats

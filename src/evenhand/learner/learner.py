@@ -130,7 +130,8 @@ class Learner:
         if promises is None:
             before, surplus = getattr(self, "table", table), self.options.surplus
             rounds = int(state.rounds[0])
-            promises = carried_promises(self.promises, before, table, surplus, rounds)
+            now = rounds, self.decisions
+            promises = carried_promises(self.promises, before, table, surplus, *now)
         constants = resolved.constants(PolicySetup(table.problem, self.horizon))
         given = resolved, state, table.arrays, constants, belief, promises
         engine = DecisionEngine(*given, self._compiled)
@@ -256,7 +257,8 @@ class Learner:
         """Undo a decision, see :func:`cancel_decision`."""
         since = list(later)
         self.table = cancel_decision(record, since, self.table, self.state, self.options)
-        self.promises = cancel_promises(self.promises, record, since, self.rounds)
+        given = self.table, record, since, self.rounds
+        self.promises = cancel_promises(self.promises, *given)
         self.engine.promises = self.promises
         self.engine.bind(self.table.arrays, self.engine.memory)
 
@@ -311,7 +313,11 @@ class Learner:
         """Make a promise, or change the one of its name."""
         if not isinstance(promise, Promise):
             fail("promise", "a Promise", promise)
-        others = [one for one in self.problem.promises if one.name != promise.label]
+        label = promise.label
+        check_known(
+            f"arm of promise {label!r}", promise.names(self.problem.arms), self.table.position
+        )
+        others = [one for one in self.problem.promises if one.name != label]
         self._promise([*others, promise])
 
     def remove_promise(self, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,10 +16,12 @@ from evenhand.learner.decision import DecisionRecord
 from evenhand.promise_rows import AT_LEAST, Rows, arrays_of
 
 Promises: TypeAlias = PromiseArrays | NoPromises
+RowKey: TypeAlias = tuple[str, float, bool]
 Standing: TypeAlias = Literal["kept", "behind", "over", "paused"]
 # By more than so many plays a promise is behind, or over.
 BEHIND = 3.0
-MOMENTS, STATE = ("since", "promised", "begun"), PromiseState._fields
+MOMENTS = ("since", "promised", "begun", "settled", "born")
+STATE = PromiseState._fields
 
 
 class PromiseStatus(NamedTuple):
@@ -52,7 +54,7 @@ class PromiseStatus(NamedTuple):
 
 def promises_of(table: ArmTable, surplus: float) -> Promises:
     """Return the promises of a table before the first round."""
-    return carried_promises(NoPromises(), table, table, surplus, 0)
+    return carried_promises(NoPromises(), table, table, surplus, 0, 0)
 
 
 def resting(table: ArmTable) -> Any:
@@ -62,15 +64,25 @@ def resting(table: ArmTable) -> Any:
 
 def kept_rows(before: Rows, after: Rows) -> Integers:
     """Return the indices that rows had before; -1 for a new one."""
-    known = {key: index for index, key in enumerate(zip(before.names, before.sign, strict=True))}
-    keys = zip(after.names, after.sign, strict=True)
-    return np.array([known.get(key, -1) for key in keys], dtype=np.int64)
+    return positions(keys_of(before), keys_of(after))
+
+
+def positions(before: Sequence[RowKey], after: Sequence[RowKey]) -> Integers:
+    """Return where keys stood before; -1 for a new one."""
+    known = {key: index for index, key in enumerate(before)}
+    return np.array([known.get(key, -1) for key in after], dtype=np.int64)
+
+
+def keys_of(rows: Rows) -> list[RowKey]:
+    """Return what tells the rows of a problem apart: promise, side and unit."""
+    sides = zip(rows.names, rows.sign.tolist(), rows.reward.tolist(), strict=True)
+    return [(name, float(sign), bool(reward)) for name, sign, reward in sides]
 
 
 def carried_promises(
-    given: Promises, before: ArmTable, after: ArmTable, surplus: float, rounds: int
+    given: Promises, before: ArmTable, after: ArmTable, surplus: float, rounds: int, latest: int
 ) -> Promises:
-    """Return the promises of other arms or bounds: what is owed stays.
+    """Return the promises of other arms or bounds after the latest decision: what is owed stays.
 
     A new bound counts from now on, and what a promise was ahead of its old one is forgiven. While
     all arms of a promise are paused it is owed nothing more.
@@ -82,24 +94,32 @@ def carried_promises(
     rests = resting(after)
     bound = np.where(rests, 0.0, fresh.bound)
     since, promised = np.full(rests.size, float(rounds)), np.zeros(rests.size)
-    begun, debts, delivered = since.copy(), fresh.debts, fresh.delivered
+    settled = np.full(rests.size, float(latest))
+    begun, born, debts, delivered = since.copy(), settled.copy(), fresh.debts, fresh.delivered
     if isinstance(given, PromiseArrays):
         old, rested = before.problem.rows, resting(before)
         for j, was in enumerate(kept_rows(old, problem.rows).tolist()):
             if was < 0:
                 continue
             begun[j], delivered[j] = given.begun[was], given.delivered[was]
-            debts[j] = given.debts[was]
+            debts[j], born[j] = given.debts[was], given.born[was]
             if rested[was]:
                 begun[j] += rounds - given.since[was]
-            if given.bound[was] == bound[j] and not rested[was]:
+            same = given.surplus[was] == fresh.surplus[j]
+            if same and given.bound[was] == bound[j] and not rested[was]:
                 since[j], promised[j] = given.since[was], given.promised[was]
+                settled[j] = given.settled[was]
                 continue
-            if old.bound[was] != problem.rows.bound[j]:
+            if not same or old.bound[was] != problem.rows.bound[j]:
                 debts[j] = max(debts[j], 0.0)
             promised[j] = delivered[j] + fresh.sign[j] * debts[j]
     return fresh._replace(
-        bound=frozen(bound), since=frozen(since), promised=frozen(promised), begun=frozen(begun)
+        bound=frozen(bound),
+        since=frozen(since),
+        promised=frozen(promised),
+        begun=frozen(begun),
+        settled=frozen(settled),
+        born=frozen(born),
     )
 
 
@@ -117,41 +137,58 @@ def settle(promises: Promises, rounds: int) -> None:
 
 
 def cancel_promises(
-    promises: Promises, record: DecisionRecord, later: Iterable[DecisionRecord], rounds: int
+    promises: Promises,
+    table: ArmTable,
+    record: DecisionRecord,
+    later: Iterable[DecisionRecord],
+    rounds: int,
 ) -> Promises:
     """Take a decision out of the promises; ``rounds`` are those that are left.
 
-    Promises whose terms have changed since stay as they are.
+    Promises whose terms have changed since then lose its plays, and are owed as before.
     """
     if isinstance(promises, NoPromises) or record.owed is None:
         return promises
-    if record.owed.size != promises.debts.size:
-        return promises
-    had, gap = _had(record), np.zeros(promises.debts.size)
-    counted = record.round > promises.since
-    gap = record.owed - _stepped(promises, record.owed, had)
+    had, owed = _then(record, table)
+    alive, counted = record.number > promises.born, record.number > promises.settled
+    gap = np.where(counted, owed - _stepped(promises, owed, had), 0.0)
     for other in later:
-        if other.owed is None or other.owed.size != gap.size:
+        if other.owed is None:
             continue
-        own, moved = _had(other), np.maximum(other.owed + gap, -promises.surplus)
-        gap = _stepped(promises, moved, own) - _stepped(promises, other.owed, own)
-        other.owed = moved
-    promises.delivered[:] -= np.where(counted, had, 0.0)
-    changed = np.maximum(promises.debts + gap, -promises.surplus)
-    promises.debts[:] = np.where(counted, changed, promises.debts)
+        own, before = _then(other, table)
+        moved = np.maximum(before + gap, -promises.surplus)
+        following = other.number > promises.settled
+        changed = _stepped(promises, moved, own) - _stepped(promises, before, own)
+        kept = kept_rows(table.problem.rows, other.table.problem.rows)
+        there = kept >= 0
+        other.owed[there] = np.where(following, moved, before)[kept[there]]
+        gap = np.where(following, changed, gap)
+    promises.delivered[:] -= np.where(alive, had, 0.0)
+    shifted = np.maximum(promises.debts + gap, -promises.surplus)
+    promises.debts[:] = np.where(counted, shifted, promises.debts)
     left = promises._replace(
         since=frozen(promises.since - ~counted),
-        begun=frozen(promises.begun - (record.round <= promises.begun)),
+        promised=frozen(promises.promised - np.where(alive & ~counted, had, 0.0)),
+        begun=frozen(promises.begun - ~alive),
     )
     settle(left, rounds)
     return left
 
 
-def _had(record: DecisionRecord) -> Floats:
-    """Return the plays that every row had in a decision; rewards come later."""
+def _then(record: DecisionRecord, table: ArmTable) -> tuple[Floats, Floats]:
+    """Return the plays that the rows of a table had in a decision, and what they were owed before.
+
+    Rewards come later. What was not there has nothing.
+    """
     rows = record.table.problem.rows
-    plays = rows.members[:, record.indices].sum(axis=1)
-    return np.where(rows.reward, 0.0, plays)
+    plays = np.where(rows.reward, 0.0, rows.members[:, record.indices].sum(axis=1))
+    kept = kept_rows(rows, table.problem.rows)
+    there = kept >= 0
+    had, owed = np.zeros((2, kept.size))
+    had[there] = plays[kept[there]]
+    if record.owed is not None:
+        owed[there] = record.owed[kept[there]]
+    return had, owed
 
 
 def _stepped(promises: PromiseArrays, debts: Floats, had: Floats) -> Floats:

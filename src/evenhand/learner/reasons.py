@@ -117,13 +117,12 @@ def probabilities(policy: Policy, view: DecisionView, constants: Any, memory: An
     """Return the probability of every awake arm to be chosen, exploration included."""
     size, plays = view.awake.size, view.problem.plays
     promised = isinstance(view.promises, PromiseArrays) and policy.forbids
-    if size <= plays and not promised:
+    if not size or (size <= plays and not promised):
         return np.ones(size)
     found = policy.probabilities(view, constants, memory)
     if found is None or policy.exploration == 0.0:
         return found
-    chance = min(plays / size, 1.0) if size else 1.0
-    return (1.0 - policy.exploration) * found + policy.exploration * chance
+    return (1.0 - policy.exploration) * found + policy.exploration * min(plays / size, 1.0)
 
 
 def prices_of(memory: Any) -> Floats | None:

@@ -24,7 +24,7 @@ from evenhand.optimum._joint import GAP, Choice, Growth, Solution, grow
 from evenhand.optimum._natures import Nature, Scores
 from evenhand.optimum.result import Limits, Optimum, promise_figures
 from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
-from evenhand.rate_program import Missing
+from evenhand.rate_program import BEYOND, Missing
 
 # What missing a row by its own size costs at first, in parts of the largest value, how much more if
 # that was too little, and how often it may be.
@@ -99,9 +99,10 @@ class Program:
 
     def least_missing(self) -> tuple[Missing, tuple[Choice, ...]]:
         """Return by how much the rows must be missed, and choices that miss them no more."""
-        # A row missed by 1 costs 1, and a row is divided by its size.
-        found = self._solve([self.nothing()], Objective(0.0, self._none), self._least, self._size)
-        return Missing(max(-found.value, 0.0), found.multipliers / self._size), found.used
+        least, penalties = np.minimum(self._least, BEYOND), np.ones(self._size.size)
+        found = self._solve([self.nothing()], Objective(0.0, self._none), least, penalties)
+        own = found.multipliers
+        return Missing(max(-found.value, 0.0), own, own / self._size), found.used
 
     def most(self, weights: Floats) -> float:
         """Return the most that the rows can have by these weights while upper rows are kept."""

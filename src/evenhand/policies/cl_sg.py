@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Random
 from evenhand.core.checks import POSITIVE, check_number
+from evenhand.core.promises import PromiseArrays
 from evenhand.core.state import DecisionView
 from evenhand.policies.families import WithEta
 from evenhand.policies.policy import NoMemory, PolicySetup
@@ -85,6 +86,8 @@ class ClSg(WithEta):
         return ClSgConstants(self.eta_for(setup), self.gamma)
 
     def probabilities(self, view: DecisionView, constants: Any, memory: Any) -> Floats | None:
+        if isinstance(view.promises, PromiseArrays):
+            return None
         low, high = np.zeros((2, view.awake.size))
         score_seed(low, view, constants, 0.0)
         score_seed(high, view, constants, 1.0)
