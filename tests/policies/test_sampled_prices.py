@@ -8,7 +8,7 @@ import pytest
 from evenhand import Agent, Environment, Joint, Problem, find_optimum, make_policy, simulate
 from evenhand.core.jit import compiled
 from evenhand.core.schema import new
-from evenhand.core.state import NoStatistics, State
+from evenhand.core.state import NoPromises, NoStatistics, State
 from evenhand.policies.sampled_prices import LARGEST_PRICE, RING, SampledMemory, solve_sampled
 
 REFRESHES = 3
@@ -36,7 +36,8 @@ def solved(environment, rounds, floors=None):
     memory.present[:] = rounds
     memory.seen[0] = RING
     wanted = environment.problem.floors.copy() if floors is None else floors
-    given = environment.problem.arrays, NoStatistics(), memory, wanted, np.inf
+    nothing = NoStatistics(), NoPromises()
+    given = environment.problem.arrays, *nothing, memory, wanted, np.inf
     for _ in range(REFRESHES):
         compiled(solve_sampled)(state, *given)
     return memory.prices

@@ -104,8 +104,9 @@ class Agent:
         log_size: int = 100_000,
         compiled: Compiled = "auto",
     ) -> None:
-        given = {"seed": seed, "horizon": horizon, "compiled": compiled}
-        self._learner = Learner(problem, policy, **given, strict=True)  # type: ignore[arg-type]
+        self._learner = Learner(
+            problem, policy, seed=seed, horizon=horizon, compiled=compiled, strict=True
+        )
         self._log = DecisionLog(check_whole("log_size", log_size, least=1))
         self._lock = threading.RLock()
         # As much of the state as other agents know already, and what came from them too early.

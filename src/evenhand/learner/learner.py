@@ -146,8 +146,8 @@ class Learner:
         """Choose arms; clock and debts advance at once."""
         if self._regresses:
             self._belief.context[:] = ONLY_INTERCEPT if context is None else context
-        if self._owes:
-            self._owed = self.promises.debts.copy()  # type: ignore[union-attr]
+        if isinstance(self.promises, PromiseArrays):
+            self._owed = self.promises.debts.copy()
         drawn = self.engine.decide(awake, self.rng)
         self.decisions += 1
         return drawn

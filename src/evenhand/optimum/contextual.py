@@ -22,7 +22,7 @@ from evenhand.core.arrays import Floats
 from evenhand.optimum._context_rows import Rows, merged, row_rates
 from evenhand.optimum._joint import GAP, PENALTY, Choice, Solution, maximise, widen
 from evenhand.optimum._natures import ContextRows, Scores
-from evenhand.optimum.promised import Promised, check_kept, limits_of, solve_promised
+from evenhand.optimum.promised import Program, Promised, check_kept, solve_promised
 from evenhand.optimum.result import Limits, Optimum
 from evenhand.optimum.solver import (
     ROUNDING,
@@ -82,7 +82,7 @@ def solve_promised_rows(
     plays = promised.take(~promised.reward)
     check_kept(Promised(ContextRows(waking), floors, plays, arms))
     given = Promised(nature, floors, promised, arms)
-    room = limits_of(given).floor_headroom
+    room = Program(nature, given.all_rows).headroom()
     if 1.0 - NOISE < room < 1.0:
         lower = promised.bound * np.where(promised.sign == AT_LEAST, room, 1.0)
         given = given._replace(floors=floors * room, rows=promised._replace(bound=lower))

@@ -22,7 +22,7 @@ from evenhand.core.arrays import Floats
 from evenhand.optimum._growing import SMALLEST_ENTRY, GrowingProgram, ProgramSolution
 from evenhand.optimum._joint import GAP, Choice, Growth, Solution, grow
 from evenhand.optimum._natures import Nature, Scores
-from evenhand.optimum.result import Limits, Optimum, promise_figures
+from evenhand.optimum.result import Optimum, limits_of, promise_figures
 from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
 from evenhand.rate_program import BEYOND, Missing
 
@@ -250,7 +250,7 @@ def best_promised(given: Promised, gap: float = GAP) -> Outcome:
     )
 
 
-def solve_promised(given: Promised, gap: float = GAP, standard_error: float = 0.0) -> Optimum:
+def solve_promised(given: Promised, gap: float = GAP) -> Optimum:
     """Return the optimum with all promises, or raise the certificate."""
     best, arms = best_promised(given, gap), len(given.arms)
     floors = given.floors > 0.0
@@ -266,15 +266,6 @@ def solve_promised(given: Promised, gap: float = GAP, standard_error: float = 0.
         bound=best.bound,
         rates=best.rates,
         prices=prices,
-        limits=partial(limits_of, given),
-        standard_error=standard_error,
+        limits=partial(limits_of, AchievableIn(given.nature), given.arms, given.floors, given.rows),
         promises=promise_figures(given.rows, best.delivered[own], best.prices[own]),
     )
-
-
-def limits_of(given: Promised) -> Limits:
-    """Return how much more could be promised: all lower bounds, or the same floor for all arms."""
-    room = Program(given.nature, given.all_rows).headroom()
-    upper = given.rows.take(given.rows.sign != AT_LEAST)
-    every = joined(floor_rows(given.arms, np.ones(len(given.arms))), upper)
-    return Limits(room, Program(given.nature, every).headroom() if given.nature.own.all() else 0.0)

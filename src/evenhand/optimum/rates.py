@@ -19,8 +19,8 @@ from evenhand.core.jit import compiled_if_large
 from evenhand.optimum._growing import SMALLEST_ENTRY
 from evenhand.optimum.feasibility import prefix_plays
 from evenhand.optimum.independent import descending, unbound_value
-from evenhand.optimum.result import Limits, Optimum, promise_figures
-from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
+from evenhand.optimum.result import Optimum, limits_of, promise_figures
+from evenhand.promise_rows import Rows, floor_rows, joined
 from evenhand.rate_program import TIGHT, Limit, RateProgram
 
 # How many prefixes of the arms by value there are at first, and how many are added at once.
@@ -71,7 +71,7 @@ def solve_rates(
     scale = float(values.max()) or 1.0
     program = IndependentRates(values / scale, probabilities, plays)
     every = joined(floor_rows(arms, floors), rows)
-    scaled = every._replace(bound=np.where(every.reward, every.bound / scale, every.bound))
+    scaled = _scaled(every, scale)
     best = program.best(scaled)
     if best is None:
         error = conflict(every, arms, IndependentRates(values, probabilities, plays))
@@ -96,22 +96,11 @@ def solve_rates(
         bound=value * scale,
         rates=rates,
         prices=by_arm,
-        limits=partial(_limits, values, floors, plays, probabilities, arms, rows),
+        limits=partial(limits_of, program, arms, floors, _scaled(rows, scale)),
         promises=promise_figures(rows, np.array(earned), prices[own.size :]),
     )
 
 
-def _limits(
-    values: Floats,
-    floors: Floats,
-    plays: int,
-    probabilities: Floats,
-    arms: tuple[str, ...],
-    rows: Rows,
-) -> Limits:
-    """Return how much more could be promised: all lower bounds, or the same floor for all arms."""
-    program = IndependentRates(values, probabilities, plays)
-    upper = rows.take(rows.sign != AT_LEAST)
-    every = joined(floor_rows(arms, np.ones(len(arms))), upper)
-    room = program.headroom(joined(floor_rows(arms, floors), rows))
-    return Limits(room, program.headroom(every))
+def _scaled(rows: Rows, scale: float) -> Rows:
+    """Return rows where values are divided by a number."""
+    return rows._replace(bound=np.where(rows.reward, rows.bound / scale, rows.bound))

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from evenhand.conflicts import Achievable
 from evenhand.core.arrays import Floats
-from evenhand.promise_rows import AT_LEAST, Rows
+from evenhand.promise_rows import AT_LEAST, Rows, floor_rows, joined
 
 
 class Limits(NamedTuple):
@@ -16,6 +19,14 @@ class Limits(NamedTuple):
 
     floor_headroom: float
     largest_common_floor: float
+
+
+def limits_of(achievable: Achievable, arms: tuple[str, ...], floors: Floats, rows: Rows) -> Limits:
+    """Return how much more could be promised: all lower bounds, or the same floor for all arms."""
+    upper = rows.take(rows.sign != AT_LEAST)
+    room = achievable.headroom(joined(floor_rows(arms, floors), rows))
+    same = joined(floor_rows(arms, np.ones(len(arms))), upper)
+    return Limits(room, achievable.headroom(same))
 
 
 class PromiseOptimum(NamedTuple):

@@ -14,7 +14,6 @@ from evenhand.beliefs.belief import Belief
 from evenhand.core.arrays import Floats, Integers, Random, frozen
 from evenhand.core.checks import check_choice, fail, real
 from evenhand.core.jit import interpreted
-from evenhand.core.promises import PromiseArrays
 from evenhand.core.schema import Column
 from evenhand.core.state import (
     DecisionView,
@@ -176,26 +175,11 @@ def refresh_sampled(
     half_life: float,
     memory: SampledMemory,
 ) -> None:
-    """Compute the prices of the floors on the latest rounds, see :func:`solve_sampled`."""
+    """Compute prices on the latest rounds, of floors (:func:`solve_sampled`) or of all promises."""
     arms, rounds = problem.floors.size, state.rounds[0]
     memory.refresh[0] = next_refresh(rounds, arms, min(problem.plays, arms), half_life)
     floors = wanted_floors(state, problem, memory.refresh[0] - rounds)
-    solve_sampled(state, problem, belief, memory, floors, half_life)
-
-
-def refresh_promised(
-    state: State,
-    problem: ProblemArrays,
-    belief: Any,
-    promises: PromiseArrays,
-    half_life: float,
-    memory: PromisedMemory,
-) -> None:
-    """Compute the prices of all promises on the latest rounds, see :func:`solve_promised`."""
-    arms, rounds = problem.floors.size, state.rounds[0]
-    memory.refresh[0] = next_refresh(rounds, arms, min(problem.plays, arms), half_life)
-    floors = wanted_floors(state, problem, memory.refresh[0] - rounds)
-    solve_promised(state, problem, belief, promises, memory, floors, half_life)
+    solve_sampled(state, problem, belief, promises, memory, floors, half_life)
 
 
 def price_bonuses(view: DecisionView, constants: PromisedConstants, memory: PromisedMemory) -> None:
@@ -227,13 +211,11 @@ def wanted_floors(state: State, problem: ProblemArrays, rounds: int) -> Floats:
 @cache
 def sampled_score(belief: Belief, *, promised: bool = False) -> Callable[..., None]:
     """Return :func:`score` with prices from the latest rounds, of floors or of all promises."""
-    refresh: Callable[..., None] = refresh_promised if promised else refresh_sampled
-    name = "solve_promised" if promised else "solve_sampled"
     solve: Callable[..., None] = solve_promised if promised else solve_sampled
     if belief.regresses:
         means = interpreted(write_responses, link=belief.value)
         solve = interpreted(solve, write_means=means)
-    return interpreted(score, refresh_prices=interpreted(refresh, **{name: solve}))
+    return interpreted(score, refresh_prices=interpreted(refresh_sampled, solve_sampled=solve))
 
 
 @cache

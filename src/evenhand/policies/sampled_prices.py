@@ -98,11 +98,14 @@ def solve_sampled(
     state: State,
     problem: ProblemArrays,
     belief: Any,
+    promises: Any,
     memory: SampledMemory,
     floors: Floats,
     half_life: float,
 ) -> None:
     """Compute the prices of floors on the pairs in the ring, from the prices of before.
+
+    Where more is promised, :func:`~evenhand.policies.promised_prices.solve_promised` stands in.
 
     The table of means becomes one of the awake arms alone: ``members[s, j]`` is the j-th of them.
     """
