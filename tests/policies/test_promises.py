@@ -73,6 +73,20 @@ def test_a_debt_of_reward_is_what_was_told():
     assert promises.delivered.tolist() == [0.5]
 
 
+def test_a_debt_of_reward_forgets_what_is_beyond_the_surplus():
+    """Weight 2: a surplus of 0.75 plays is one of 1.5 reward."""
+    paid = Promise(["1"], at_least=0.5, at_most=0.75, of="reward")
+    problem = Problem(2, 1, weights=[2.0, 1.0], promises=[paid])
+    promises, state = arrays_of(problem.rows, problem.weights, 0.75), new(State, 2)
+    state.rounds[0] += 1
+    advance_promises(promises, state, np.array([0]), 1)
+    assert promises.debts.tolist() == [0.5, -0.75]
+    credit_reward(promises, state, 0, 0.5)
+    assert promises.debts.tolist() == [-0.5, 0.25]
+    credit_reward(promises, state, 0, 1.0)
+    assert promises.debts.tolist() == [-1.5, 2.25]
+
+
 def test_bonuses_go_to_plays_and_to_reward():
     promises = [
         Promise(["1", "2"], at_least=0.5),
